@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.settings import merged
 
 Node = Mapping[str, Any]
 # dbt's own settings that mean something to a maintained view
@@ -129,9 +130,10 @@ def own_config(node: Node) -> Mapping[str, Any]:
 
 
 def given_config(node: Node) -> Any:
-    """The same, whatever the user wrote there."""
+    """The same, whatever the user wrote there. Of `idivm` and `meta.idivm` the first is the narrower one; in a manifest of a
+    project with this adapter they are equal."""
     meta = node["config"].get("meta")
-    return node["config"].get("idivm") or (meta.get("idivm") if isinstance(meta, Mapping) else None) or {}
+    return merged(meta.get("idivm") if isinstance(meta, Mapping) else None, node["config"].get("idivm")) or {}
 
 
 def dbt_config(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbt_idivm.refresh.protocol import KeyCandidate
-from dbt_idivm.relation_name import as_named
+from dbt_idivm.artifacts import own_config
+from dbt_idivm.key_tests import said
+from dbt_idivm.refresh.protocol import Ignored, KeyCandidate
+from dbt_idivm.relation_name import as_named, names_of
 
 Node = Mapping[str, Any]
 # A view or an ephemeral model is read through: its inputs are the model's inputs as well.
 READ_THROUGH = ("view", "ephemeral")
-IDENTIFIER = re.compile(r"(\w+)|`((?:[^`]|``)+)`|\"(\w+)\"")
+KINDS = ("model", "seed", "snapshot", "source")
 
 
 @dataclass
 class Declared:
-    """What is declared for one node: keys, and the two halves (unique, not null) that together make a key."""
+    """What is declared for one node: keys, the two halves (unique, not null) that together make a key, and what is ignored."""
 
     keys: list[KeyCandidate] = field(default_factory=list)
     unique: dict[tuple[str, ...], str] = field(default_factory=dict)  # columns -> where it is declared
     not_null: set[str] = field(default_factory=set)
+    ignored: list[Ignored] = field(default_factory=list)
 
     def candidates(self) -> tuple[KeyCandidate, ...]:
         """A unique constraint or test admits NULLs, many of them: it is a key only where no column may be NULL."""
@@ -39,6 +41,13 @@ class KeyIndex:
 
     def __init__(self, graph: Mapping[str, Any]) -> None:
         self.nodes: dict[str, Node] = {**graph.get("nodes", {}), **graph.get("sources", {})}
+        self.relations = frozenset(
+            each
+            for node in self.nodes.values()
+            if node.get("resource_type") in KINDS
+            for name in relation_names(node)
+            for each in names_of(name, written_name(node))
+        )
         self._declared: dict[str, Declared] = {}
         for node in self.nodes.values():
             if node.get("resource_type") == "test":
@@ -65,9 +74,38 @@ class KeyIndex:
             columns: source for columns, source in known.unique.items() if not known.not_null.issuperset(map(str.lower, columns))
         }
 
+    def ignored(self, node: Node) -> tuple[Ignored, ...]:
+        """What tests and constraints of a node say about keys without effect, as far as its columns need not be known."""
+        halves = [
+            Ignored(source, f"it admits NULLs in ({', '.join(columns)})", "declare the columns as `not_null`, too")
+            for columns, source in self.halves(node).items()
+        ]
+        return (*self._all(node).ignored, *halves)
+
+    def unused(self) -> tuple[Ignored, ...]:
+        """The `keys` in the config of maintained models that name a relation of the project, and that none of these reads."""
+        models: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        used = set[tuple[str, tuple[str, ...]]]()
+        for model in self.nodes.values():
+            if model.get("resource_type") != "model" or model["config"].get("materialized") != "idivm":
+                continue
+            read = {each for name, node in self.inputs(model).items() for each in names_of(name, written_name(node))}
+            for entry in _configured(model):
+                models.setdefault(entry, []).append(str(model["name"]))
+                used |= {entry} if as_named(entry[0]) in read else set()
+        return tuple(
+            Ignored(
+                f"`keys: {{{name}: [{', '.join(columns)}]}}`",
+                f"none of the models with this key reads `{name}`: {', '.join(sorted(found))}",
+                "remove it, or correct its name",
+            )
+            for (name, columns), found in sorted(models.items())
+            if (name, columns) not in used and as_named(name) in self.relations
+        )
+
     def _all(self, node: Node) -> Declared:
         known = self._declared.get(node["unique_id"], Declared())
-        both = Declared(list(known.keys), dict(known.unique), set(known.not_null))
+        both = Declared(list(known.keys), dict(known.unique), set(known.not_null), list(known.ignored))
         _add_constraints(both, node)
         return both
 
@@ -82,21 +120,19 @@ class KeyIndex:
                 yield from self._read_by(node, seen)
 
     def _add_test(self, test: Node) -> None:
-        about = test.get("test_metadata") or {}
-        tested = _tested(test)
-        if tested is None or not _holds_for_all_rows(test):
+        about, tested = test.get("test_metadata") or {}, _tested(test)
+        found = said(str(about.get("name")), about.get("kwargs") or {})
+        if tested is None or found is None:
             return
         declared = self._declared.setdefault(tested, Declared())
-        kind, kwargs = (about.get("namespace"), about.get("name")), about.get("kwargs") or {}
-        if kind == (None, "unique"):
-            for column in _column(kwargs.get("column_name")):
-                declared.unique[(column,)] = f"test {test['name']}"
-        elif kind == (None, "not_null"):
-            declared.not_null.update(column.lower() for column in _column(kwargs.get("column_name")))
-        elif kind == ("dbt_utils", "unique_combination_of_columns"):
-            columns = [c for name in kwargs.get("combination_of_columns") or () for c in _column(name)]
-            if columns and len(columns) == len(kwargs["combination_of_columns"]):
-                declared.unique[tuple(columns)] = f"test {test['name']}"
+        unless, source = found.unless or _exceptions(test), f"test {test['name']}"
+        if unless:
+            declared.ignored += [Ignored(source, unless, "state it of all rows, as an error")] if found.unique else []
+            return
+        if found.not_null:
+            declared.not_null.update(map(str.lower, found.columns))
+        if found.unique:
+            declared.unique[found.columns] = source
 
 
 def relation_names(node: Node) -> Iterator[str]:
@@ -120,36 +156,52 @@ def _tested(test: Node) -> str | None:
     return test.get("attached_node") or (nodes[0] if len(nodes) == 1 else None)
 
 
-def _holds_for_all_rows(test: Node) -> bool:
-    """A test that is filtered, tolerant or only warns promises nothing about the rows it lets pass."""
+def _configured(model: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The `keys` in its config, but for those that are no columns, which are errors."""
+    keys = own_config(model).get("keys")
+    for written, columns in (keys if isinstance(keys, Mapping) else {}).items():
+        if isinstance(columns, str | list | tuple):
+            yield str(written), (columns,) if isinstance(columns, str) else tuple(map(str, columns))
+
+
+def _exceptions(test: Node) -> str:
+    """Why a test promises nothing about the rows that it lets pass: it is filtered, tolerant or only warns; "" if it promises."""
     config = test.get("config", {})
-    severe = str(config.get("severity") or "error").lower() == "error"
-    strict = str(config.get("error_if") or "!= 0").replace(" ", "") in ("!=0", ">0", ">=1", "<>0")
-    counted = (config.get("fail_calc") or "count(*)") == "count(*)"
-    return bool(config.get("enabled", True) and severe and strict and counted and not config.get("where"))
-
-
-def _column(name: Any) -> list[str]:
-    """A test may name an expression instead of a column; that is no key."""
-    found = IDENTIFIER.fullmatch(str(name or "").strip())
-    return [(found[1] or found[2] or found[3]).replace("``", "`")] if found else []
+    if config.get("where"):
+        return "its `where` leaves rows out"
+    if str(config.get("severity") or "error").lower() != "error":
+        return "it only warns (`severity`)"
+    if str(config.get("error_if") or "!= 0").replace(" ", "") not in ("!=0", ">0", ">=1", "<>0"):
+        return "it tolerates failures (`error_if`)"
+    if (config.get("fail_calc") or "count(*)") != "count(*)":
+        return "it counts other things than failures (`fail_calc`)"
+    return "" if config.get("enabled", True) else "it is disabled"
 
 
 def _add_constraints(declared: Declared, node: Node) -> None:
+    """Those of columns and of the table, whether or not a contract is enforced. A table has one primary key: columns that are
+    each declared as it are it together."""
+    primary: list[str] = []
     for name, column in (node.get("columns") or {}).items():
         kinds = {_kind(constraint) for constraint in column.get("constraints") or ()}
         if kinds & {"not_null", "primary_key"}:
             declared.not_null.add(name.lower())
         if "primary_key" in kinds:
-            declared.keys.append(KeyCandidate((name,), "primary key constraint"))
+            primary.append(name)
         if "unique" in kinds:
             declared.unique.setdefault((name,), "unique constraint")
+    if primary:
+        declared.keys.append(KeyCandidate(tuple(primary), "primary key constraint"))
     for constraint in node.get("constraints") or ():
-        columns = tuple(constraint.get("columns") or ())
-        if columns and _kind(constraint) == "primary_key":
-            declared.keys.append(KeyCandidate(columns, "primary key constraint"))
-        elif columns and _kind(constraint) == "unique":
+        columns, kind = tuple(constraint.get("columns") or ()), _kind(constraint)
+        if not columns:
+            if kind in ("primary_key", "unique"):
+                declared.ignored.append(Ignored(f"constraint {kind}", "it names no columns", "name its `columns`"))
+        elif kind == "unique":
             declared.unique.setdefault(columns, "unique constraint")
+        elif kind in ("primary_key", "not_null"):
+            declared.not_null.update(map(str.lower, columns))
+            declared.keys += [KeyCandidate(columns, "primary key constraint")] if kind == "primary_key" else []
 
 
 def _kind(constraint: Node) -> str:

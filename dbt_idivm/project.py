@@ -216,6 +216,7 @@ class Project:
             sql,
             keys=self.keys.keys(node),
             input_names=self.keys.input_names(node),
+            relations=self.keys.relations,
         )
         return _Asked(request, model_config(_config(node)), self._inputs(node))
 

@@ -30,6 +30,11 @@ def as_named(text: str) -> str:
     return relation_name(*name_parts(text.strip()))
 
 
+def names_of(relation: str, written: str) -> frozenset[str]:
+    """The names that `keys` may have for a relation: as `written` in `ref` or `source`, its own, and the last part of either."""
+    return frozenset(each for name in (as_named(written), relation) for each in (name, relation_name(name_parts(name)[-1])))
+
+
 def with_suffix(name: str, suffix: str) -> str:
     """The name of the relation beside this one whose last part ends in `suffix`."""
     *before, last = name_parts(name)

@@ -11,8 +11,8 @@
       - name: customers
         columns: ...
 
-A key is declared as dbt users declare one: `unique` and `not_null` on a column, a `primary_key` constraint, or
-`dbt_utils.unique_combination_of_columns`. A source is `shop.orders` in SQL, a model has its name.
+A key is declared as dbt users declare one: `unique` and `not_null` on a column, a `primary_key` constraint, or a test of a
+package (`key_tests.py`). A source is `shop.orders` in SQL, a model has its name.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.key_tests import said
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.relation_name import relation_name
 
 Node = Mapping[str, Any]
+_CONFIGURES = {"config", "where", "severity", "error_if", "fail_calc"}
 
 
 class SchemaFileError(Exception):
@@ -68,9 +70,11 @@ def _keys(node: Node) -> Iterator[tuple[str, ...]]:
         if "primary_key" in declared or {"unique", "not_null"} <= declared:
             yield (column["name"],)
     for test in _tests(node):
-        if isinstance(test, Mapping) and "dbt_utils.unique_combination_of_columns" in test:
-            arguments = test["dbt_utils.unique_combination_of_columns"]
-            yield tuple((arguments.get("arguments") or arguments)["combination_of_columns"])
+        for name, given in test.items() if isinstance(test, Mapping) and not test.keys() & {"config", "where"} else ():
+            if isinstance(given, Mapping) and not given.keys() & _CONFIGURES:
+                found = said(name.rpartition(".")[2], given.get("arguments") or given)
+                if found is not None and found.unique and not found.unless:
+                    yield found.columns
 
 
 def _tests(node: Node) -> list[Any]:

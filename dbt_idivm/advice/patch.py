@@ -93,8 +93,10 @@ def configs(advice: Advice, project: Project) -> Mapping[str, Config]:
 
 
 def _with(node: Node, more: Mapping[str, Any]) -> Config:
-    """Our config with more in it, where the model has it: dbt replaces all of it."""
-    direct, known = node["config"].get("idivm"), own_config(node)
+    """All of our config with more in it, where the user has it, under `idivm` or in `meta`: the lines may take the place of those
+    that are there, and dbt 2 replaces what is given for more models."""
+    known, given = own_config(node), node["config"]
+    direct = given.get("idivm") and ("idivm" not in (given.get("meta") or {}) or "idivm" in (node.get("unrendered_config") or {}))
     merged = {**known, **more, **({"keys": {**(known.get("keys") or {}), **more["keys"]}} if "keys" in more else {})}
     return {"idivm": merged} if direct else {"meta": {"idivm": merged}}
 

@@ -7,7 +7,7 @@ the generator so that a Jinja loop can drive it, because Jinja can neither send 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -74,16 +74,26 @@ class KeyCandidate:
 
 
 @dataclass(frozen=True)
+class Ignored:
+    """Something that is written about keys, and has no effect: what, why, and what to do."""
+
+    what: str
+    why: str
+    do: str
+
+
+@dataclass(frozen=True)
 class ModelRequest:
     """All that dbt knows about one model when it is to be refreshed.
 
     `sql` is the compiled SELECT, `owner` dbt's unique_id of the model. `keys` maps the name of a relation in `sql`
     (`relation_name.py`) to the keys declared for it; `input_names` maps the same relation to the name the user wrote in
-    `ref` or `source`. `existing` is what has the model's own name today. `restricted` says that the inputs are not whole
-    (`--empty`, `--sample`): then the view is built from what is given and its state must not be trusted later. The models of a
-    dbt `project` share caches; `neighbours` are the relations of the model's schema: its own auxiliary tables
-    (`auxiliary_tables.py`), and what may read the same caches. `checks`: name → expression of the constraints that the model's
-    contract has, if it is enforced (`constraints.py`).
+    `ref` or `source`. `relations` are the names of all relations of the project (`names_of`): where the config has `keys` of one
+    that is no input, they are for other models. `existing` is what has the model's own name today. `restricted` says that the
+    inputs are not whole (`--empty`, `--sample`): then the view is built from what is given and its state must not be trusted
+    later. The models of a dbt `project` share caches; `neighbours` are the relations of the model's schema: its own auxiliary
+    tables (`auxiliary_tables.py`), and what may read the same caches. `checks`: name → expression of the constraints that the
+    model's contract has, if it is enforced (`constraints.py`).
     """
 
     name: str
@@ -93,6 +103,7 @@ class ModelRequest:
     config: Mapping[str, Any] = field(default_factory=dict)
     keys: Mapping[str, tuple[KeyCandidate, ...]] = field(default_factory=dict)
     input_names: Mapping[str, str] = field(default_factory=dict)
+    relations: Collection[str] = ()
     existing: Literal["table", "view"] | None = None
     full_refresh: bool = False
     restricted: bool = False

@@ -113,6 +113,21 @@ def test_a_table_without_a_key(sources: Any) -> None:
 
 
 @pytest.mark.deep
+def test_what_is_ignored_of_keys(sources: Any) -> None:
+    keys = "columns: [{name: id, data_tests: [unique, not_null]}]"
+    wrong = "columns: [{name: idd, constraints: [{type: primary_key}]}], constraints: [{type: unique, columns: [id]}]"
+    sources.write("models/sources.yml", ORDERS_CUST_LOG.replace(keys, wrong, 1))
+    sources.write("models/v.sql", MODEL.replace("'idivm'", "'idivm', idivm={'keys': {'s.cust': 'id', 'other': 'id'}}"))
+    sources.write("models/other.sql", "select 1 as id")
+    for name in ("orders", "cust", "log"):
+        sources.sql(f"create table $.{name} (id int, name string, cust_id int) using delta")
+    sources.dbt("compile")
+    output = doctor(sources).output
+    assert "there is no column `idd`" in output and "dbt drops constraints of the table of a source" in output
+    assert "none of the models with this key reads `other`: v" in output and "reads `s.cust`" not in output
+
+
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("settings", "args", "what", "found"),
     [

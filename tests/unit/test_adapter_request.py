@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.idivm.request import idivm_config, relation_under_test
+from dbt.adapters.idivm.request import relation_under_test
 from dbt_idivm.artifacts import dbt_config
 from dbt_idivm.declared_keys import KeyIndex
 
@@ -63,16 +63,78 @@ def test_expression_is_no_column() -> None:
     assert keys(node("t"), generic("unique", "a || b"), generic("not_null", "a || b")) == []
 
 
-def test_combination_of_columns() -> None:
-    combination = generic("unique_combination_of_columns", None)
-    combination["test_metadata"] = {
-        "name": "unique_combination_of_columns",
-        "namespace": "dbt_utils",
-        "kwargs": {"combination_of_columns": ["a", "`b`"]},
-    }
+def of_package(name: str, package: str | None, **arguments: Any) -> dict[str, Any]:
+    found = generic(name, None)
+    return {**found, "test_metadata": {"name": name, "namespace": package, "kwargs": {"model": "t", **arguments}}}
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        of_package("unique_combination_of_columns", "dbt_utils", combination_of_columns=["a", "`b`"], quote_columns=False),
+        of_package("unique_combination_of_columns", None, combination_of_columns=["a", "b"]),  # the project's own copy
+        of_package("expect_compound_columns_to_be_unique", "dbt_expectations", column_list=["a", "b"], row_condition=None),
+        of_package("expect_compound_columns_to_be_unique", "x", column_list=["a", "b"], ignore_row_if="any_value_is_missing"),
+        of_package("unique_key", "dbt_constraints", column_names=["a", "b"], column_name=None, constraint_name="k"),
+    ],
+)
+def test_unique_columns_by_tests_of_packages(test: dict[str, Any]) -> None:
     halves = [generic("not_null", "a"), generic("not_null", "b")]
-    assert keys(node("t"), combination, *halves) == [("a", "b")]
-    assert keys(node("t"), combination, halves[0]) == []
+    assert keys(node("t"), test, *halves) == [("a", "b")]
+    assert keys(node("t"), test, halves[0]) == []
+
+
+def test_one_column_by_tests_of_packages() -> None:
+    unique = of_package("expect_column_values_to_be_unique", "dbt_expectations", column_name="id")
+    not_null = of_package("expect_column_values_to_not_be_null", "dbt_expectations", column_name="id")
+    assert keys(node("t"), unique, not_null) == [("id",)]
+    assert keys(node("t"), unique) == keys(node("t"), not_null) == []
+    assert keys(node("t"), of_package("primary_key", "dbt_constraints", column_name="id")) == [("id",)]
+    assert keys(node("t"), of_package("primary_key", "dbt_constraints", column_names=["a", "b"], column_name="a")) == [("a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("test", "why"),
+    [
+        (of_package("expect_column_values_to_be_unique", "e", column_name="id", row_condition="a > 1"), "its `row_condition`"),
+        (of_package("unique", None, column_name="a || b"), "an expression"),
+        (of_package("unique_combination_of_columns", "dbt_utils", combination_of_columns=["id", "a || b"]), "an expression"),
+        (
+            of_package("unique_combination_of_columns", "dbt_utils", combination_of_columns="{{ var('columns') }}"),
+            "an expression",
+        ),
+        (of_package("unique_together", "mine", columns=["id"]), "a test of this name is not known"),
+        (generic("unique", where="id > 1"), "its `where`"),
+        (generic("unique", severity="warn"), "only warns"),
+        (generic("unique", error_if=">10"), "tolerates"),
+        (generic("unique", fail_calc="0"), "`fail_calc`"),
+    ],
+)
+def test_what_tests_say_without_effect(test: dict[str, Any], why: str) -> None:
+    index = KeyIndex({"nodes": {n["unique_id"]: n for n in (node("t"), test, generic("not_null"))}})
+    assert index.declared(node("t")) == ()
+    (ignored,) = index.ignored(node("t"))
+    assert ignored.what == f"test {test['name']}" and why in ignored.why
+
+
+def test_unique_columns_with_nulls_are_said_to_be_ignored() -> None:
+    index = KeyIndex({"nodes": {n["unique_id"]: n for n in (node("t"), generic("unique"))}})
+    (ignored,) = index.ignored(node("t"))
+    assert "admits NULLs in (id)" in ignored.why and "not_null" in ignored.do
+    known = node("t", constraints=[{"type": "primary_key", "columns": ["id"]}])
+    assert index.ignored(known) == ()
+    (nameless,) = KeyIndex({}).ignored(node("t", constraints=[{"type": "unique"}]))
+    assert nameless.why == "it names no columns"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["relationships", "expect_select_column_values_to_be_unique_within_record", "expect_column_unique_value_count_to_be_between"],
+)
+def test_tests_that_are_about_something_else(name: str) -> None:
+    test = of_package(name, "dbt_expectations", column_list=["id"], column_name="id")
+    index = KeyIndex({"nodes": {n["unique_id"]: n for n in (node("t"), test, generic("not_null"))}})
+    assert index.declared(node("t")) == () and index.ignored(node("t")) == ()
 
 
 def test_constraints_of_columns_and_model() -> None:
@@ -83,6 +145,32 @@ def test_constraints_of_columns_and_model() -> None:
     }
     assert keys(node("t", columns=columns)) == [("id",), ("mail",)]
     assert keys(node("t", constraints=[{"type": "primary_key", "columns": ["a", "b"]}])) == [("a", "b")]
+    halves = [{"type": "unique", "columns": ["a", "b"]}, {"type": "not_null", "columns": ["a", "B"]}]
+    assert keys(node("t", constraints=halves)) == [("a", "b")]
+
+
+@pytest.mark.parametrize("kind", ["source", "seed", "snapshot", "model"])
+def test_columns_that_are_a_primary_key_together(kind: str) -> None:
+    """dbt has no other place for one of several columns of a source."""
+    columns = {name: {"constraints": [{"type": "primary_key"}]} for name in ("a", "b")}
+    assert keys(node("t", columns=columns, resource_type=kind, source_name="s")) == [("a", "b")]
+
+
+def maintained(name: str, keys: object, *reads: str) -> dict[str, Any]:
+    config = {"materialized": "idivm", "idivm": {"keys": keys}}
+    return node(name, config=config, depends_on={"nodes": [f"model.p.{each}" for each in reads]})
+
+
+def test_keys_of_the_config_that_no_model_uses() -> None:
+    models = [
+        maintained("v", {"t": "id", "u": ["id"], "nobody": "x"}, "t"),
+        maintained("w", {"t": "id", "u": ["other"]}, "u"),
+        maintained("x", 3, "t"),
+    ]
+    index = KeyIndex({"nodes": {n["unique_id"]: n for n in (node("t"), node("u"), *models)}})
+    (unused,) = index.unused()  # `nobody` is no relation: an error of the model
+    assert unused.what == "`keys: {u: [id]}`" and unused.why.endswith("reads `u`: v")
+    assert {"t", "main.t", "u"} <= index.relations and "nobody" not in index.relations
 
 
 def test_views_and_ephemeral_models_are_read_through() -> None:
@@ -105,16 +193,6 @@ def test_inputs_are_named_as_written() -> None:
     index = KeyIndex({"nodes": {"model.p.t": node("t")}, "sources": {source["unique_id"]: source}})
     model = {"depends_on": {"nodes": ["model.p.t", source["unique_id"]]}}
     assert index.input_names(model) == {"main.t": "t", "raw.orders": "shop.orders"}
-
-
-def test_config_from_meta_or_direct() -> None:
-    assert idivm_config({"meta": {"idivm": {"strategy": "id"}}}) == {"strategy": "id"}
-    assert idivm_config({"idivm": {"strategy": "full"}, "meta": {}}) == {"strategy": "full"}
-    assert idivm_config({}) == {}
-    with pytest.raises(CompilationError, match="both `idivm` and"):
-        idivm_config({"idivm": {}, "meta": {"idivm": {}}})
-    with pytest.raises(CompilationError, match="takes a mapping"):
-        idivm_config({"idivm": "incremental"})
 
 
 def test_only_dbt_s_own_settings_that_were_given() -> None:

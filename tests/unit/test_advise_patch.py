@@ -74,7 +74,7 @@ def test_a_model_that_is_gone_is_left_out(tmp_path: Path) -> None:
 
 
 def test_our_config_keeps_what_it_has(tmp_path: Path) -> None:
-    """dbt replaces all of it: where it is, in `meta` or beside it."""
+    """All of it is written where the user has it: in `meta` or beside it."""
     folder = with_models(tmp_path, grouped_twice(verify="sample"))
     run(folder, *OFTEN, "--write")
     assert written(folder)["twice"]["meta"]["idivm"] == {"verify": "sample", "caches": "all"}
@@ -83,6 +83,13 @@ def test_our_config_keeps_what_it_has(tmp_path: Path) -> None:
     (folder / FILE).unlink()
     run(folder, *OFTEN, "--write")
     assert written(folder)["twice"] == {"idivm": {"verify": "none", "caches": "all"}}
+    own = {"verify": "none"}  # as dbt leaves it in both places, of which the user wrote one
+    for place, wanted in (("idivm", {"idivm": {"verify": "none", "caches": "all"}}), ("meta", None)):
+        (folder / FILE).unlink()
+        both = {"materialized": "idivm", "idivm": own, "meta": {"idivm": own}}
+        recompiled(folder, {**grouped_twice(), "config": both, "unrendered_config": {place: {}}})
+        run(folder, *OFTEN, "--write")
+        assert written(folder)["twice"] == (wanted or {"meta": {"idivm": {"verify": "none", "caches": "all"}}})
 
 
 def test_keys_that_the_user_is_sure_of(tmp_path: Path) -> None:

@@ -1027,7 +1027,15 @@ def test_keys_of_the_config_come_first(engine: FakeEngine) -> None:
     assert engine.labels("read") == []
     engine.tables.pop("main.v")
     assert failing(engine, model(SQL, keys={"orders": ["nam"]})).codes == ("IDIVM-304",)
-    assert failing(engine, model(SQL, keys={"ordres": ["id"]})).codes == ("IDIVM-103",)
+    unknown = failing(engine, model(SQL, keys={"ordres": ["id"]}))
+    assert unknown.codes == ("IDIVM-103",) and "did you mean `orders`" in str(unknown)
+
+
+def test_keys_of_relations_that_other_models_read(engine: FakeEngine) -> None:
+    """Keys of a folder are given to all its models."""
+    shared = replace(model(SQL, keys={"o": "id", "Ordres": "nam"}), relations={"ordres", "main.ordres"})
+    engine.drive(shared)
+    assert engine.labels("read") == ["check key (id) of main.o"]
 
 
 def test_no_trust_after_a_partial_build(engine: FakeEngine) -> None:

@@ -18,12 +18,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from dbt.adapters.idivm.drive import drive
+from dbt.adapters.idivm.dropped_constraints import dropped
 from dbt.adapters.idivm.engine_errors import engine_message, is_engine_exception
 from dbt.adapters.idivm.project_access import DATABRICKS, OWN, credentials_of, execute, open_handle, project_options
 from dbt_idivm.artifacts import artifacts
 from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.upkeep.examine import Check, examine_input, examine_rights
+from dbt_idivm.refresh.upkeep.examine import Check, examine_input, examine_keys, examine_rights
 from dbt_idivm.refresh.upkeep.examine_engine import examine_engine
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.schema_file import SchemaFileError
@@ -54,8 +55,8 @@ def doctor_command(project_dir: Path, profiles_dir: Path | None, target: str | N
     """Look at the profile, the connection, versions, rights, and the inputs of maintained models, and say what to do.
 
     A table idivm_doctor_… is created in the target's schema, and dropped. On Databricks each thing is tried on it that refreshes
-    take for granted there. Inputs are those of target/manifest.json. Exit status 1
-    if something fails.
+    take for granted there. Inputs are those of target/manifest.json; what tests, constraints and `keys` say of them without
+    effect is listed, too. Exit status 1 if something fails.
     """
     checks = list(_checks(project_dir, profiles_dir, target, _interval(every)))
     _show(checks)
@@ -122,12 +123,16 @@ def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | N
         if node["resource_type"] != "model" or node["config"].get("materialized") != "idivm":
             continue
         for found in keys.inputs(node).values():
-            if found["unique_id"] in seen or found.get("config", {}).get("materialized") in ("idivm", "ephemeral"):
+            if found["unique_id"] in seen:
                 continue
             seen.add(found["unique_id"])
             declared = [", ".join(each.columns) for each in keys.declared(found)]
             name = next(iter(relation_names(found)))
-            yield drive(handle, examine_input(client, name, written_name(found), declared, every))
+            if found.get("config", {}).get("materialized") != "idivm":
+                yield drive(handle, examine_input(client, name, written_name(found), declared, every))
+            ignored = (*keys.ignored(found), *dropped(found, project_dir))
+            yield from drive(handle, examine_keys(client, name, written_name(found), keys.declared(found), ignored))
+    yield from (Check(f"key {each.what}", "warning", each.why, each.do) for each in keys.unused())
 
 
 def _message(problem: Exception) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
-from dbt_idivm.artifacts import dbt_config
+from dbt_idivm.artifacts import dbt_config, given_config
 from dbt_idivm.declared_keys import KeyIndex
 from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.refresh.upkeep.constraints import declared
@@ -27,9 +27,10 @@ def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> Mo
         owner=model["unique_id"],
         database=relation.database or "",
         sql=context["sql"],
-        config={"idivm": idivm_config(model["config"]), "dbt": dbt_config(model["config"])},
+        config={"idivm": given_config(model), "dbt": dbt_config(model["config"])},
         keys=keys.keys(model),
         input_names=keys.input_names(model),
+        relations=keys.relations,
         existing=None if existing is None else ("view" if existing.is_view else "table"),
         neighbours=context["neighbours"],
         project=config.project_name,
@@ -44,17 +45,6 @@ def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> Mo
 def contract_checks(model: Mapping[str, Any]) -> dict[str, str]:
     """Name → expression of what the constraints of a node of dbt's forbid in its rows, but for keys."""
     return declared(DELTA, (model.get("columns") or {}).values(), model.get("constraints") or ())
-
-
-def idivm_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """`meta.idivm`, or `idivm` itself. Both at once would hide one of them, so that is an error."""
-    in_meta, direct = (config.get("meta") or {}).get("idivm"), config.get("idivm")
-    if in_meta is not None and direct is not None:
-        raise CompilationError("the model has both `idivm` and `meta.idivm`: keep one of them")
-    given = in_meta if in_meta is not None else direct
-    if given is not None and not isinstance(given, Mapping):
-        raise CompilationError(f"`idivm` takes a mapping such as {{strategy: incremental}}, not {given!r}")
-    return dict(given or {})
 
 
 def database_under_test(model: Any) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.impl import AdapterTrackingRelationInfo
-from dbt.adapters.databricks.impl import DatabricksAdapter
+from dbt.adapters.databricks.impl import DatabricksAdapter, DatabricksConfig
 
 from dbt.adapters.idivm.__version__ import version
+from dbt.adapters.idivm.settings import MergedSettings
 from dbt.adapters.idivm.shared import IdivmMixin
 from dbt.adapters.idivm_databricks.connections import IdivmDatabricksConnectionManager
 from dbt.adapters.idivm_databricks.session import engine_for
@@ -17,8 +18,14 @@ if TYPE_CHECKING:
     from dbt_idivm.refresh.engine.engine import Engine
 
 
+@dataclass
+class IdivmDatabricksConfig(MergedSettings, DatabricksConfig):
+    """dbt-databricks' settings, and ours."""
+
+
 class IdivmDatabricksAdapter(IdivmMixin, DatabricksAdapter):
     ConnectionManager = IdivmDatabricksConnectionManager
+    AdapterSpecificConfigs = IdivmDatabricksConfig
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)

@@ -21,7 +21,7 @@ from dbt_idivm.refresh.catalog.relations import IDS
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import ModelRequest
-from dbt_idivm.relation_name import as_named, name_parts, relation_name
+from dbt_idivm.relation_name import as_named, names_of
 
 COUNT = "idivm_count"
 
@@ -46,7 +46,8 @@ class KeyedInput:
 def choose_keys(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], inputs: Inputs) -> dict[str, Key]:
     """Relation name → key, for the inputs that have one. `configured`: the `keys` of the model's config.
 
-    Raises IDIVM-103 and IDIVM-304 for a configured key that names no input or column.
+    A configured key of another relation of the project is not used. Raises IDIVM-103 and IDIVM-304 for one that names no relation
+    or no column.
     """
     findings = list(_unknown_names(request, configured, inputs))
     keys: dict[str, Key] = {}
@@ -116,8 +117,7 @@ def _configured(request: ModelRequest, configured: Mapping[str, tuple[str, ...]]
 
 
 def _means(request: ModelRequest, written: str, relation: str) -> bool:
-    known = as_named(request.input_names.get(relation, relation))
-    return as_named(written) in {each for name in (known, relation) for each in (name, relation_name(name_parts(name)[-1]))}
+    return as_named(written) in names_of(relation, request.input_names.get(relation, relation))
 
 
 def _declared(request: ModelRequest, found: Input) -> Key | None:
@@ -177,10 +177,17 @@ def _is_blurred(found: Input, key: Key) -> bool:
 
 def _unknown_names(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], inputs: Inputs) -> list[Finding]:
     written = {name: request.input_names.get(name, name) for name in (*inputs.tables, *inputs.views)}
+    inputs_are = f"its inputs are {listed(written.values())}" if written else "it has no inputs"
     return [
-        finding(103, key="keys", value=name, accepted="the inputs " + ", ".join(f"`{w}`" for w in written.values()))
+        finding(
+            103,
+            key="keys",
+            value=name,
+            accepted=f"relations of the project and inputs of the model; {inputs_are}"
+            + (f"; did you mean {listed(nearest(name, written.values(), 1))}?" if written else ""),
+        )
         for name in configured
-        if not any(_means(request, name, relation) for relation in written)
+        if as_named(name) not in request.relations and not any(_means(request, name, relation) for relation in written)
     ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-from dbt_idivm.errors import Finding
+from dbt_idivm.errors import Finding, listed, nearest
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.relations import FEED, describe
 from dbt_idivm.refresh.catalog.retention import NAMES, in_words
@@ -16,7 +16,7 @@ from dbt_idivm.refresh.changes.moves import move_over
 from dbt_idivm.refresh.changes.proving import doubted, reason_of
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
-from dbt_idivm.refresh.protocol import Statement
+from dbt_idivm.refresh.protocol import Ignored, KeyCandidate, Statement
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,32 @@ def examine_input(client: Client, relation: str, name: str, keys: Collection[str
             "declare one: a `primary_key` constraint, tests `unique` and `not_null`, or `keys` in the model's config",
         )
     return Check(what, "ok", f"key: {'; '.join(keys)}")
+
+
+def examine_keys(
+    client: Client, relation: str, name: str, declared: Collection[KeyCandidate], ignored: Collection[Ignored]
+) -> Steps[tuple[Check, ...]]:
+    """What is written about the keys of an input without effect: what was `ignored` already, and `declared` keys with columns
+    that it does not have. It is a warning where the input has no other key, or where it can only be a mistake."""
+    facts = yield from describe(client, relation)
+    names = [] if facts is None else [each.name for each in facts.columns]
+    known = {each.lower() for each in names}
+    found: list[Check] = []
+    usable = 0
+    for key in declared:
+        missing = next((each for each in key.columns if each.lower() not in known), None) if known else None
+        usable += missing is None
+        if missing is not None:
+            why = f"{key.source}: there is no column `{missing}`, so this key is ignored"
+            found.append(
+                Check(f"key of {name}", "warning", why, f"correct it: the nearest is {listed(nearest(missing, names, 1))}")
+            )
+    for each in ignored:
+        found.append(Check(f"key of {name}", "ok" if usable else "warning", f"{each.what} is ignored: {each.why}", each.do))
+    if facts is not None and facts.is_plain_view and declared:
+        why = "the view is read through, so its keys are ignored"
+        found.append(Check(f"key of {name}", "ok", why, "declare keys of the tables that it reads"))
+    return tuple(found)
 
 
 def _doubt(client: Client, relation: str, name: str) -> Steps[Finding | None]:
