@@ -83,6 +83,7 @@ _BUILDERS: dict[str, Builder] = {
     **dict.fromkeys(_UNIT_FIRST, exp.Anonymous.from_arg_list),
     **_PARSER.FUNCTIONS,
     **dict.fromkeys(_BY_NAME, exp.Anonymous.from_arg_list),
+    "WINDOW": exp.Anonymous.from_arg_list,  # of time; sqlglot reads the clause
     "MEAN": exp.Avg.from_arg_list,
     "EVERY": exp.LogicalAnd.from_arg_list,
     "ANY": exp.LogicalOr.from_arg_list,
@@ -145,6 +146,9 @@ def parse(sql: str) -> list[exp.Expr]:
     mark = next(char for char in map(chr, range(0xE000, 0xF900)) if char not in sql)  # characters for private use
     tokens = _with_hex_strings(tokens_of(sql))
     _refuse_commas(tokens)
+    for token, after, then in zip(tokens, (*tokens[1:], None), (*tokens[2:], None, None), strict=False):
+        if token.token_type == TokenType.WINDOW and not _is_clause(after, then):
+            token.token_type = TokenType.VAR
     for before, token, after in zip((None, *tokens), tokens, tokens[1:], strict=False):
         qualified = before is not None and before.token_type == TokenType.DOT
         compared = before is not None and before.token_type in _COMPARED and token.text.upper() in ("ANY", "SOME")
@@ -153,6 +157,12 @@ def parse(sql: str) -> list[exp.Expr]:
         if before is not None and before.token_type == TokenType.SELECT and _is_column_all(token, after):
             token.token_type = TokenType.VAR
     return [_without(mark, tree) for tree in Spark().parser().parse(with_unsigned_shifts(tokens), sql) if tree is not None]
+
+
+def _is_clause(after: Token | None, then: Token | None) -> bool:
+    """Whether WINDOW before these is the clause, WINDOW name AS …, and not the function or a column."""
+    named = after is not None and after.token_type not in (TokenType.L_PAREN, TokenType.ALIAS, TokenType.DOT, TokenType.COMMA)
+    return named and then is not None and then.token_type == TokenType.ALIAS
 
 
 def _name(token: Token) -> TokenType:

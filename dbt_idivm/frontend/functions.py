@@ -101,8 +101,11 @@ OF_SETS = _words("grouping grouping_id")
 # One row becomes several.
 GENERATOR = _words("""
     collations explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer python_worker_logs
-    range session_window sql_keywords stack variant_explode variant_explode_outer window
+    range sql_keywords stack variant_explode variant_explode_outer
 """)
+
+# Windows of time, and what is written with other functions.
+OF_TIMES = _words("session_window window window_time")
 
 # Functions of windows, and written with others.
 OF_WINDOWS = _words("""
@@ -118,7 +121,7 @@ UNKNOWN = _words("""
     kll_sketch_get_rank_bigint kll_sketch_get_rank_double kll_sketch_get_rank_float kll_sketch_merge_bigint
     kll_sketch_merge_double kll_sketch_merge_float kll_sketch_to_string_bigint kll_sketch_to_string_double
     kll_sketch_to_string_float schema_of_avro schema_of_variant_agg st_asbinary st_geogfromwkb st_geomfromwkb
-    st_setsrid st_srid theta_difference theta_intersection theta_sketch_estimate theta_union to_avro to_protobuf window_time
+    st_setsrid st_srid theta_difference theta_intersection theta_sketch_estimate theta_union to_avro to_protobuf
 """)
 
 # Functions of times: of TIMESTAMP, of DATE or TIMESTAMP_NTZ, and those that are of TIMESTAMP where a unit is given. They
@@ -164,5 +167,18 @@ SYNTAX = _words("""
 
 # All names of Spark's own: no other function has one of them, unless it is called with its schema.
 BUILT_IN = SCALAR.union(
-    RANDOM, VOLATILE, ORDERED, OF_GROUPS, AGGREGATE, FUNCTIONS, SYNONYMS, OF_SETS, GENERATOR, OF_WINDOWS, SUGAR, UNKNOWN, SYNTAX
+    RANDOM,
+    VOLATILE,
+    ORDERED,
+    OF_GROUPS,
+    AGGREGATE,
+    FUNCTIONS,
+    SYNONYMS,
+    OF_SETS,
+    GENERATOR,
+    OF_TIMES,
+    OF_WINDOWS,
+    SUGAR,
+    UNKNOWN,
+    SYNTAX,
 )

@@ -28,6 +28,7 @@ from dbt_idivm.frontend.size import MOST_TABLES, too_large
 from dbt_idivm.frontend.subquery import filtered, where
 from dbt_idivm.frontend.tables import name_of
 from dbt_idivm.frontend.text import Text
+from dbt_idivm.frontend.time_windows import with_time_windows
 from dbt_idivm.frontend.types import incomparable_operands
 from dbt_idivm.frontend.values import rows_of
 from dbt_idivm.operators import Join, OneRow, OuterJoin, Project, Scan, SemiAntiJoin
@@ -74,6 +75,7 @@ class Lowering:
         node, env = cast(exp.Select, node), env.within(node)
         root, scope = self.source(node, env)
         root = where(self, node, env, root, scope)
+        node, root, scope = with_time_windows(self, node, env, root, scope, name)
         return Rows(*select(self, node, env, root, scope, name))
 
     def subquery(self, node: exp.Select, env: Env) -> tuple[Operator, Scope, list[exp.Expr], tuple[Item, ...]]:

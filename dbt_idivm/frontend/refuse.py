@@ -14,7 +14,7 @@ from sqlglot import TokenType, exp
 from dbt_idivm.algebra.aggregates import is_settled, whole
 from dbt_idivm.algebra.expressions import DIALECT, is_qualified
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.frontend import functions, generators, grouping_sets, limit, pivot, user_functions, window
+from dbt_idivm.frontend import functions, generators, grouping_sets, limit, pivot, time_windows, user_functions, window
 from dbt_idivm.frontend.aggregate_calls import aggregate_shape, filtered, within_group
 from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.invalid import arguments, branches, double_name, symmetric
@@ -151,7 +151,10 @@ def _refused(name: str, node: exp.Expr) -> tuple[int, str, str] | None:
         return 206, "function", ""
     if isinstance(node, exp.AggFunc) and (name in functions.OF_GROUPS or (name in functions.ORDERED and is_settled(node))):
         return (216, "function", " OVER") if is_over_window(whole(node)) else None
-    if any(name in known for known in (functions.SCALAR, FUNCTIONS, functions.OF_SETS, functions.SUGAR, generators.NAMES)):
+    if any(
+        name in known
+        for known in (functions.SCALAR, FUNCTIONS, functions.OF_SETS, functions.OF_TIMES, functions.SUGAR, generators.NAMES)
+    ):
         return None
     if name in functions.OF_WINDOWS and not isinstance(node, exp.Anonymous):
         if is_over_window(node):
@@ -365,6 +368,7 @@ CHECKS: tuple[Check, ...] = (
     join,
     window.refused,
     generators.misplaced,
+    time_windows.misplaced,
     ordering,
     limit.refused,
     recursion,

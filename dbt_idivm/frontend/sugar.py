@@ -5,6 +5,7 @@ count(*) FILTER (WHERE c)    count(CASE WHEN c THEN 1 END)
 corr(x, y) FILTER (WHERE c)  corr(CASE WHEN c THEN x END, y)
 count_if(c)                  count(CASE WHEN CAST(c AS BOOLEAN) THEN 1 END), which takes a text as well
 f() OVER w                   f() OVER (…) of WINDOW w AS (…)
+window_time(w)               timestamp_micros(unix_micros(w.end) - 1)
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.aggregates import BY, function_of, name_of, value_of
 from dbt_idivm.frontend import functions
 from dbt_idivm.frontend.resolve import own_nodes
+from dbt_idivm.frontend.time_windows import window_time
 
 
 def without_sugar(tree: exp.Query) -> None:
@@ -26,6 +28,7 @@ def without_sugar(tree: exp.Query) -> None:
     for counted in list(tree.find_all(exp.CountIf)):
         condition = exp.Cast(this=counted.this, to=exp.DataType.build("boolean"))
         counted.replace(exp.Count(this=_where(condition, exp.Literal.number(1))))
+    window_time(tree)
     for filtered in list(tree.find_all(exp.Filter)):
         filtered.replace(_unfiltered(filtered))
 
