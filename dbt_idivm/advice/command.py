@@ -136,7 +136,7 @@ def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[A
 
 
 def _built(projects: Sequence[Project], runs: Mapping[str, Last]) -> dict[str, float]:
-    """The rows of what the last run built, by relation: a model that is rebuilt on each run is a base table for those above it."""
+    """Relation → rows of what the last run built: a model that is rebuilt on each run is a base table for those above it."""
     return {
         name.lower(): run.rows
         for project in projects

@@ -19,7 +19,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.idivm.engine_errors import engine_error
-from dbt.adapters.idivm.forecasts import Foreseen, as_json, compiled_models, table
+from dbt.adapters.idivm.forecasts import RESULTS, Foreseen, as_json, compiled_models, table
 from dbt.adapters.idivm.progress import EVERY, FIRST, Progress, is_watched
 from dbt.adapters.idivm.request import contract_checks, database_under_test, model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
@@ -338,16 +338,25 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             return self._idivm_drive(equivalence(*relation, as_of, database=database_under_test(model), engine=self.idivm_engine))
 
     @available.parse(lambda *args, **kwargs: "")
-    def idivm_plan(self, graph: Mapping[str, Any], run_id: str, full_refresh: bool, with_sql: bool, is_json: bool) -> str:
+    def idivm_plan(
+        self,
+        graph: Mapping[str, Any],
+        run_id: str,
+        full_refresh: bool,
+        with_sql: bool,
+        is_json: bool,
+        compiled: str | None = None,
+    ) -> str:
         """What the next refresh of each idivm model would do that the last `dbt compile` compiled, as a table or as JSON.
 
-        `with_sql`: a table with the MERGE of each.
+        `with_sql`: a table with the MERGE of each. `compiled`: the results of that command; default: those in the target folder.
         """
         from dbt_idivm.refresh.forecast import forecast
 
         invocation, keys = self._idivm_memory.of(run_id, graph)
         found = []
-        for unique_id, sql in compiled_models(Path(self.config.project_root, self.config.target_path)):
+        results = Path(compiled or Path(self.config.project_root, self.config.target_path, RESULTS))
+        for unique_id, sql in compiled_models(results):
             model = graph["nodes"].get(unique_id)
             if model is None or model["config"]["materialized"] != "idivm":
                 continue
