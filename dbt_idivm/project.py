@@ -27,6 +27,7 @@ from dbt_idivm.explain import maintained
 from dbt_idivm.frontend.columns import columns_of_query
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.known_columns import UNKNOWN, attribute, declared, of_seed, of_snapshot, with_declared_types
+from dbt_idivm.macro_sources import with_sources
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.passes.pipeline import Request, show_output
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
@@ -109,6 +110,10 @@ class Project:
         return KeyIndex(self.manifest)
 
     @property
+    def _name(self) -> str:
+        return str(self.manifest["metadata"].get("project_name") or "")
+
+    @property
     def untyped(self) -> tuple[str, ...]:
         """The columns of an unknown type of what the models that were planned so far read, as `table.column`."""
         return tuple(
@@ -154,12 +159,13 @@ class Project:
                 return Explained(name, refusal=finding(407))
             return Explained(name, maintained(self.plan(node)))
         except IdivmError as error:
+            error = with_sources(error, node, self.manifest.get("macros") or {}, self._name)
             blamed = next((each for each in error.findings if not each.is_refusal), None)
             forbidden = config.forbids(error)
             return (
                 Explained(name, refusal=(*forbidden, *error.findings)[0], is_error=bool(forbidden))
                 if blamed is None
-                else Explained(name, problem=blamed.summary)
+                else Explained(name, problem=blamed.summary + (f"; {blamed.source}" if blamed.source else ""))
             )
         except SchemaFileError as error:
             return Explained(name, problem=str(error))
@@ -238,8 +244,8 @@ class Project:
         functions = dict.fromkeys(config.deterministic_functions, UserFunction())
         lowered = lower(request.sql, Catalog(tables, inputs.views, functions=functions))
         self.subviews[node["unique_id"]] = tuple(dict.fromkeys(each.name for each in lowered.subviews))
-        project = str(self.manifest["metadata"].get("project_name") or "")
-        caching = Caching(config.caches, request.relation, lowered.subviews, project=project, checked=config.verify == "always")
+        checked = config.verify == "always"
+        caching = Caching(config.caches, request.relation, lowered.subviews, project=self._name, checked=checked)
         plan = compile_plan(lowered.root, lowered.output, ways=config.ways, cache_ways=config.cache_ways, caching=caching)
         if not config.keeps_view and (unstable := unreproducible(plan.root)) is not None:
             raise IdivmError(finding(237, what=unstable))
