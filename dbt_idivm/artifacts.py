@@ -35,15 +35,26 @@ _NODE = {
     "unique_id": str,
     "name": str,
     "resource_type": str,
-    "config": {"materialized?": _OPTIONAL},
+    "config": {
+        "materialized?": _OPTIONAL,
+        "column_types?": ({}, type(None)),
+        "snapshot_meta_column_names?": ({}, type(None)),
+    },
+    "checksum?": ({}, type(None)),
     **_RELATION,
     "compiled_code?": _OPTIONAL,
-    "depends_on?": {"nodes?": [str]},
+    "depends_on?": {"nodes?": [str], "macros?": ([str], type(None))},
     "columns?": _COLUMNS,
     "constraints?": _CONSTRAINTS,
     "test_metadata?": _TEST,
 }
-_MANIFEST = {"metadata": {}, "nodes?": {"*": _NODE}, "sources?": {"*": {**_NODE, "source_name": str}}}
+_MACRO = {"depends_on?": ({"macros?": ([str], type(None))}, type(None))}
+_MANIFEST = {
+    "metadata": {},
+    "nodes?": {"*": _NODE},
+    "sources?": {"*": {**_NODE, "source_name": str}},
+    "macros?": ({"*": _MACRO}, type(None)),
+}
 _TABLES = {"*": {"columns?": {"*": {"name": str, "type": str, "index": (int, float)}}}}
 _CATALOG = {"metadata": {}, "nodes?": _TABLES, "sources?": _TABLES}
 _RESULTS = {"metadata": {}, "results?": [{"unique_id?": _OPTIONAL, "compiled_code?": _OPTIONAL}]}

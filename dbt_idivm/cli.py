@@ -41,6 +41,7 @@ _OF_PROJECTS = (
     EntryPoint("diff", "dbt_idivm.pull_request.command:diff_command", _COMMANDS),
 )
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_SHOWN = 5  # columns of unknown types
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
@@ -195,7 +196,7 @@ def _explain_project(folder: Path, fail_on: str | None, as_flowchart: bool, draw
     if as_flowchart:
         click.echo(mermaid(graph_of(project)))
     else:
-        _show(found)
+        _show(found, project.untyped)
     if any(each.problem or each.fails(fail_on) for each in found):
         raise SystemExit(1)
 
@@ -207,7 +208,7 @@ def _draw(project: Project, path: Path) -> None:
         raise click.ClickException(f"the drawing cannot be written to {path}: {error.strerror}") from error
 
 
-def _show(found: Sequence[Explained]) -> None:
+def _show(found: Sequence[Explained], untyped: Sequence[str]) -> None:
     console = Console(highlight=False)
     if not found:
         console.print("No model of the project has `materialized: idivm`.")
@@ -219,6 +220,12 @@ def _show(found: Sequence[Explained]) -> None:
     console.print(table)
     incremental = len([each for each in found if each.how])
     console.print(f"{incremental} of {len(found)} models are maintained incrementally ({incremental / len(found):.0%})")
+    if untyped:
+        more = f" and {len(untyped) - _SHOWN} more" if len(untyped) > _SHOWN else ""
+        console.print(
+            f"The types of {escape(', '.join(untyped[:_SHOWN]))}{more} are not known, which may change how models that read them "
+            "are maintained: `dbt docs generate` writes the types to the catalog."
+        )
 
 
 def _costs(plan: Plan, rows: tuple[str, ...]) -> str:

@@ -15,6 +15,10 @@ from dbt_idivm.codes import CODES, ErrorCode
 __all__ = ["CODES", "ErrorCode", "Finding", "IdivmError", "Place", "finding", "listed", "nearest"]
 
 _BY_CODE = {entry.code: entry for entry in CODES}
+_OF_PACKAGE = (
+    "; where a package is written for another warehouse, put a macro of that name for Spark into your project, and your project "
+    "first in `dispatch` of dbt_project.yml"
+)
 _FIELD = "  {:<6} {}"
 
 
@@ -34,12 +38,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or one reason for a full refresh. `details` fill the texts of its code."""
+    """One thing that is wrong, or one reason for a full refresh. `details` fill the texts of its code; `source`: which text of a
+    package has written it (`macro_sources.py`)."""
 
     entry: ErrorCode
     details: Mapping[str, str]
     place: Place | None = None
     model: str | None = None
+    source: str | None = None
 
     @property
     def code(self) -> str:
@@ -59,7 +65,7 @@ class Finding:
 
     @property
     def do(self) -> str:
-        return self.entry.do.format_map(_Details(self.details))
+        return self.entry.do.format_map(_Details(self.details)) + (_OF_PACKAGE if self.source else "")
 
     @property
     def is_refusal(self) -> bool:
@@ -73,7 +79,8 @@ class Finding:
 
     def __str__(self) -> str:
         roadmap = f" (roadmap: {self.entry.roadmap})" if self.entry.roadmap else ""
-        fields = (("why", self.why), ("do", self.do), ("docs", self.entry.page))
+        written = (("from", self.source),) if self.source else ()
+        fields = (*written, ("why", self.why), ("do", self.do), ("docs", self.entry.page))
         head = f"{self.code} {self.kind}: {self.title}{roadmap}"
         return "\n".join((head, *self._where(), *(_FIELD.format(*field) for field in fields)))
 

@@ -1,8 +1,9 @@
 """How every model of a dbt project is maintained, from dbt's own artifacts: without Spark, and without a connection.
 
-`dbt compile` writes `target/manifest.json`, which has the SQL and the declared keys of all models. The types of columns are, in
-this order, those of `target/catalog.json` (`dbt docs generate`), those that the planner infers from a model's SELECT, and the
-`data_type` in properties files.
+`dbt compile` writes `target/manifest.json`, which has the SQL and the declared keys of all models. The columns of what a model
+reads are, in this order, those of `target/catalog.json` (`dbt docs generate`), those that follow from the SELECT of a model or a
+snapshot, whether or not it can be maintained, or from the header of a seed, and those in properties files. A type that is not
+inferred is the `data_type` there, or unknown.
 """
 
 from __future__ import annotations
@@ -13,10 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.types import is_known, name_of_type, type_of
+from dbt_idivm.algebra.types import name_of_type
 from dbt_idivm.artifacts import Node, artifacts, dbt_config, given_config
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
@@ -25,7 +24,10 @@ from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.explain import maintained
+from dbt_idivm.frontend.columns import columns_of_query
 from dbt_idivm.frontend.lower import lower
+from dbt_idivm.known_columns import UNKNOWN, attribute, declared, of_seed, of_snapshot, with_declared_types
+from dbt_idivm.macro_sources import with_sources
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.passes.pipeline import Request, show_output
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
@@ -101,10 +103,25 @@ class Project:
     plans: dict[str, Plan | IdivmError | SchemaFileError] = field(default_factory=dict)
     tables: dict[str, Mapping[str, TableInfo]] = field(default_factory=dict)  # unique_id → the tables that its plan reads
     subviews: dict[str, tuple[str, ...]] = field(default_factory=dict)  # unique_id → the CTEs and derived tables of its SELECT
+    columns: dict[str, tuple[Attribute, ...] | UnknownColumns] = field(default_factory=dict)  # unique_id → what is stored
 
     @cached_property
     def keys(self) -> KeyIndex:
         return KeyIndex(self.manifest)
+
+    @property
+    def _name(self) -> str:
+        return str(self.manifest["metadata"].get("project_name") or "")
+
+    @property
+    def untyped(self) -> tuple[str, ...]:
+        """The columns of an unknown type of what the models that were planned so far read, as `table.column`."""
+        return tuple(
+            f"{written_name(self.keys.nodes[unique_id])}.{column.name}"
+            for unique_id, columns in sorted(self.columns.items())
+            for column in (columns if isinstance(columns, tuple) else ())
+            if column.type == UNKNOWN
+        )
 
     def explained(self) -> Iterator[Explained]:
         """The models with `materialized='idivm'`, by name."""
@@ -142,12 +159,13 @@ class Project:
                 return Explained(name, refusal=finding(407))
             return Explained(name, maintained(self.plan(node)))
         except IdivmError as error:
+            error = with_sources(error, node, self.manifest.get("macros") or {}, self._name)
             blamed = next((each for each in error.findings if not each.is_refusal), None)
             forbidden = config.forbids(error)
             return (
                 Explained(name, refusal=(*forbidden, *error.findings)[0], is_error=bool(forbidden))
                 if blamed is None
-                else Explained(name, problem=blamed.summary)
+                else Explained(name, problem=blamed.summary + (f"; {blamed.source}" if blamed.source else ""))
             )
         except SchemaFileError as error:
             return Explained(name, problem=str(error))
@@ -204,9 +222,7 @@ class Project:
 
     def _asked(self, node: Node) -> _Asked:
         """Raises SchemaFileError and, for its config, IdivmError."""
-        sql = node.get("compiled_code")
-        if not sql:
-            raise SchemaFileError("it is not compiled: run `dbt compile` first")
+        sql = _compiled_sql(node)
         if not node.get("schema") or not node.get("relation_name"):
             raise SchemaFileError("the manifest does not name its relation")
         request = ModelRequest(
@@ -229,8 +245,8 @@ class Project:
         functions = dict.fromkeys(config.deterministic_functions, UserFunction())
         lowered = lower(request.sql, Catalog(tables, inputs.views, functions=functions))
         self.subviews[node["unique_id"]] = tuple(dict.fromkeys(each.name for each in lowered.subviews))
-        project = str(self.manifest["metadata"].get("project_name") or "")
-        caching = Caching(config.caches, request.relation, lowered.subviews, project=project, checked=config.verify == "always")
+        checked = config.verify == "always"
+        caching = Caching(config.caches, request.relation, lowered.subviews, project=self._name, checked=checked)
         plan = compile_plan(lowered.root, lowered.output, ways=config.ways, cache_ways=config.cache_ways, caching=caching)
         if not config.keeps_view and (unstable := unreproducible(plan.root)) is not None:
             raise IdivmError(finding(237, what=unstable))
@@ -250,36 +266,67 @@ class Project:
 
     def _input(self, name: str, node: Node) -> Input:
         """One table. Raises SchemaFileError if its columns are not known."""
-        plan, cause = self._plan_of_input(node)
-        if node["config"].get("materialized") == "idivm" and plan is not None:
-            return _maintained_input(name, plan)
-        columns = self._listed(node) or (() if plan is None else columns_of_plan(plan)) or _declared(node)
-        if not columns:
-            raise UnknownColumns(f"the columns of `{written_name(node)}` are not known" + (f", because {cause}" if cause else ""))
-        return Input(name, name, Described(columns, "table", "delta", has_feed=True))
+        if node["config"].get("materialized") == "idivm":
+            with suppress(IdivmError, SchemaFileError):
+                return _maintained_input(name, self.plan(node))
+        return Input(name, name, Described(self._columns(node), "table", "delta", has_feed=True))
 
     def columns_of(self, node: Node) -> tuple[str, ...]:
         """The names of a table's columns, as far as they are known."""
-        return tuple(each.name for each in self._listed(node)) or tuple(node.get("columns") or {})
-
-    def _plan_of_input(self, node: Node) -> tuple[Plan | None, str]:
-        """What the planner makes of the SELECT of a model that is an input, or why it makes nothing; neither of other inputs."""
-        if node.get("resource_type") != "model" or node.get("language", "sql") != "sql":
-            return None, ""
         try:
-            return self.plan(node), ""
-        except IdivmError as error:
-            return None, f"its SELECT has no plan: {error.findings[0].summary}"
+            return tuple(each.name for each in self._columns(node))
+        except SchemaFileError:
+            return tuple(node.get("columns") or {})
+
+    def _columns(self, node: Node) -> tuple[Attribute, ...]:
+        """The columns that are stored for a node. Raises UnknownColumns."""
+        found = self.columns.get(node["unique_id"])
+        if found is None:
+            found = self.columns[node["unique_id"]] = self._found_columns(node)
+        if isinstance(found, UnknownColumns):
+            raise found
+        return found
+
+    def _found_columns(self, node: Node) -> tuple[Attribute, ...] | UnknownColumns:
+        """Those of the catalog; else those that follow from its SELECT or file, some of which may have an unknown type if none is
+        declared; else those that are declared."""
+        made: tuple[Attribute, ...] = ()
+        cause = ""
+        if listed := self._listed(node):
+            return listed
+        try:
+            made = self._made(node)
         except UnknownColumns as error:
-            return None, error.cause
+            cause = error.cause
+        except IdivmError as error:
+            cause = f"its SELECT does not tell them: {error.findings[0].summary}"
         except SchemaFileError as error:
-            return None, str(error)
+            cause = str(error)
+        unknown = f"the columns of `{written_name(node)}` are not known" + (f", because {cause}" if cause else "")
+        return with_declared_types(made, node) or declared(node) or UnknownColumns(unknown)
+
+    @deep_recursion()  # it goes up a chain of models
+    def _made(self, node: Node) -> tuple[Attribute, ...]:
+        """The columns that follow from what dbt builds the node of; none if that is no SQL and no file. Raises IdivmError and
+        SchemaFileError for a SELECT from which they do not follow."""
+        kind = node.get("resource_type")
+        if kind == "seed":
+            return of_seed(node)
+        if kind not in ("model", "snapshot") or node.get("language", "sql") != "sql":
+            return ()
+        with suppress(IdivmError, SchemaFileError):
+            if kind == "model":
+                return columns_of_plan(self.plan(node))
+        inputs = self._inputs(node)
+        tables = {name: table_info(found, None) for name, found in inputs.tables.items()}
+        selected = columns_of_query(_compiled_sql(node), Catalog(tables, inputs.views))
+        return of_snapshot(node, selected) if kind == "snapshot" else selected
 
     def _listed(self, node: Node) -> tuple[Attribute, ...]:
         """The columns in the catalog of `dbt docs generate`."""
         found = {**self.catalog.get("nodes", {}), **self.catalog.get("sources", {})}.get(node["unique_id"], {})
         columns = sorted((found.get("columns") or {}).values(), key=lambda column: int(column["index"]))
-        return tuple(_attribute(column["name"], column["type"]) for column in columns)
+        return tuple(attribute(column["name"], column["type"]) for column in columns)
 
 
 def label(node: Node) -> str:
@@ -295,6 +342,14 @@ def uncompiled(project: Project) -> tuple[str, ...]:
 def project_of(target: Path) -> Project:
     """The project whose artifacts are in the folder. Raises SchemaFileError where there are none."""
     return Project(*artifacts(target))
+
+
+def _compiled_sql(node: Node) -> str:
+    """Raises SchemaFileError where there is none."""
+    sql = node.get("compiled_code")
+    if not sql:
+        raise SchemaFileError("it is not compiled: run `dbt compile` first")
+    return str(sql)
 
 
 def _config(node: Node) -> dict[str, Any]:
@@ -316,20 +371,3 @@ def columns_of_plan(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...
         for column in plan.columns
         if hidden or not column.hidden
     )
-
-
-def _declared(node: Node) -> tuple[Attribute, ...]:
-    """The columns in properties files, if each one has its type; those of a seed may have it in `column_types`."""
-    types: dict[str, Any] = dict(node["config"].get("column_types") or {})
-    for column in (node.get("columns") or {}).values():
-        types[column["name"]] = column.get("data_type") or types.get(column["name"])
-    return tuple(_attribute(name, kind) for name, kind in types.items()) if all(types.values()) else ()
-
-
-def _attribute(name: Any, kind: Any) -> Attribute:
-    """A column with its type as plans write it, since a catalog has `integer` of one table and `int` of another; as it is given
-    where that would say less."""
-    text = str(kind)
-    known = type_of(text)
-    is_whole = is_known(known) and known.this != exp.DataType.Type.OBJECT and "collate" not in text.lower()
-    return Attribute(str(name), name_of_type(known) if is_whole else text)

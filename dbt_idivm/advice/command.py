@@ -20,6 +20,7 @@ from dbt_idivm.advice.patch import DEFAULT, Patch, patch, told
 from dbt_idivm.advice.patch import write as write_patch
 from dbt_idivm.advice.setting import Setting, of_table
 from dbt_idivm.advice.show import as_json, show
+from dbt_idivm.declared_keys import relation_names
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.project import Project, label, project_of, uncompiled
 from dbt_idivm.schema_file import SchemaFileError
@@ -119,7 +120,7 @@ def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[A
     for project in projects:
         check_keys(project, keys)
     setting = Setting(
-        sizes_of(found.tables, found.sizes, found.lies),
+        sizes_of(found.tables, {**_built(projects, runs), **found.sizes}, found.lies),
         found.rates,
         refreshes=given.refreshes,
         experience=found.learned.experience,
@@ -132,6 +133,17 @@ def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[A
         advise(each, replace(setting, stored=_stored(each, found.sizes, runs)), keys, runs, notes, found.learned.engine)
         for each in found.about
     ]
+
+
+def _built(projects: Sequence[Project], runs: Mapping[str, Last]) -> dict[str, float]:
+    """Relation → rows of what the last run built: a model that is rebuilt on each run is a base table for those above it."""
+    return {
+        name.lower(): run.rows
+        for project in projects
+        for unique_id, run in runs.items()
+        if run.rows is not None and unique_id in project.keys.nodes
+        for name in relation_names(project.keys.nodes[unique_id])
+    }
 
 
 def _stored(about: Subject, sizes: Mapping[str, float], runs: Mapping[str, Last]) -> Mapping[str, float]:

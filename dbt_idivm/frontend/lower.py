@@ -56,11 +56,11 @@ class Lowered:
 @deep_recursion()
 def lower(sql: str, catalog: Catalog) -> Lowered:
     """The plan of a model's SELECT. Raises IdivmError with all findings: what Spark would not accept, and what has no rule."""
-    _raise(filter(None, [too_long(sql)]))
+    raise_all(filter(None, [too_long(sql)]))
     text = Text(sql, listed=frozenset(catalog.functions))
-    tree = _parsed(text)
-    views = _views(names_in(tree), catalog)
-    _raise([found for each in ((text, tree), *views.values()) for found in _obstacles(*each, catalog)])
+    tree = parsed(text)
+    views = views_in(names_in(tree), catalog)
+    raise_all([found for each in ((text, tree), *views.values()) for found in _obstacles(*each, catalog)])
     for query in (tree, *(each for _, each in views.values())):
         without_sugar(query)
         with_types(query, catalog.functions)
@@ -69,10 +69,10 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
         rows = lowering.query(tree, Env(text), "v")
     except ValueError as error:
         raise IdivmError(finding(901, message=str(error))) from error
-    _raise(filter(None, [too_wide(len(rows.scope.entries))]))
+    raise_all(filter(None, [too_wide(len(rows.scope.entries))]))
     guarded = with_guards(rows.root)
     output = tuple((entry.name, entry.attribute) for entry in rows.scope.entries)
-    findings = [*lowering.findings, *_bad_names(tree, text, rows.scope)]
+    findings = [*lowering.findings, *bad_names(tree, text, rows.scope)]
     stored = tuple(attribute for _, attribute in output)
     subviews = [each.root if guarded is rows.root else with_guards(each.root) for each in lowering.subviews]
     root, *below = Variants().read_at_scans(guarded, *subviews)
@@ -83,7 +83,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     findings.extend(suffixes_beside_decimals(guarded, (text, *(each for each, _ in views.values()))))
     if not catalog.has_untyped_functions:
         findings.extend(clock_texts(guarded, text, catalog.functions))
-    _raise(_once_a_column(findings))
+    raise_all(_once_a_column(findings))
     named = tuple(replace(each, root=node) for each, node in zip(lowering.subviews, below, strict=True))
     return Lowered(root, output, named, lowering.untyped_unions)
 
@@ -100,7 +100,7 @@ def _once_a_column(findings: list[Finding]) -> list[Finding]:
     return kept
 
 
-def _parsed(text: Text) -> exp.Query:
+def parsed(text: Text) -> exp.Query:
     """The text as one query, without what does not affect the rows of a table."""
     tree = text.parse()
     if isinstance(tree, Finding):
@@ -109,7 +109,7 @@ def _parsed(text: Text) -> exp.Query:
     return tree
 
 
-def _views(names: tuple[str, ...], catalog: Catalog, above: tuple[str, ...] = ()) -> dict[str, tuple[Text, exp.Query]]:
+def views_in(names: tuple[str, ...], catalog: Catalog, above: tuple[str, ...] = ()) -> dict[str, tuple[Text, exp.Query]]:
     """The plain SQL views among the relations, with those that they read in turn, parsed."""
     found: dict[str, tuple[Text, exp.Query]] = {}
     for name in (name for name in names if name in catalog.views):
@@ -117,11 +117,11 @@ def _views(names: tuple[str, ...], catalog: Catalog, above: tuple[str, ...] = ()
             raise IdivmError(finding(307, source=name, message="it reads itself"))
         text = Text(catalog.views[name].text, name, frozenset(catalog.functions))
         try:
-            found[name] = (text, _parsed(text))
+            found[name] = (text, parsed(text))
         except IdivmError as error:
             (cause,) = error.findings
             raise IdivmError(finding(307, cause.place, source=name, message=cause.title)) from error
-        found.update(_views(names_in(found[name][1]), catalog, (*above, name)))
+        found.update(views_in(names_in(found[name][1]), catalog, (*above, name)))
     return found
 
 
@@ -135,7 +135,7 @@ def _obstacles(text: Text, tree: exp.Query, catalog: Catalog) -> Iterator[Findin
             yield finding(301, text.place(table), source=name)
 
 
-def _bad_names(tree: exp.Query, text: Text, scope: Scope) -> Iterator[Finding]:
+def bad_names(tree: exp.Query, text: Text, scope: Scope) -> Iterator[Finding]:
     """Output columns that share a name, or have none."""
     seen: dict[str, Entry] = {}
     for entry in scope.entries:
@@ -155,7 +155,7 @@ def _item_place(tree: exp.Query, text: Text, entry: Entry, last: bool = False) -
     return text.place(found[-1 if last else 0]) if found else None
 
 
-def _raise(findings: Iterable[Finding]) -> None:
+def raise_all(findings: Iterable[Finding]) -> None:
     """All findings as one error, if there are any; each is reported once."""
     reported: list[Finding] = []
     for each in findings:

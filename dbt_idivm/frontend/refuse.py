@@ -31,13 +31,18 @@ def refusals(tree: exp.Expr, text: Text) -> Iterator[Finding]:
     """The findings about `tree`; inside a refused expression nothing more is sought."""
     if isinstance(tree, exp.Literal | exp.Identifier):
         return  # most nodes are, and nothing is refused of them
-    found = next((each for check in CHECKS if (each := check(tree, text)) is not None), None)
+    found = refusal_of(tree, text)
     if found is not None:
         yield found
         if not isinstance(tree, exp.Query | exp.Join):
             return
     for child in tree.iter_expressions():
         yield from refusals(child, text)
+
+
+def refusal_of(node: exp.Expr, text: Text) -> Finding | None:
+    """Why this node is refused, whatever is inside it; None if it is not."""
+    return next((each for check in CHECKS if (each := check(node, text)) is not None), None)
 
 
 def join(node: exp.Expr, text: Text) -> Finding | None:

@@ -85,7 +85,7 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
     except IdivmError as error:
         raise error.of_model(request.name) from error
     except EngineFailure as failure:
-        raise IdivmError(_engine_finding(failure, stored)).of_model(request.name) from failure
+        raise IdivmError(_engine_finding(failure, stored, request.sql)).of_model(request.name) from failure
 
 
 def _replaced_meanwhile(client: Client) -> Steps[tuple[str, ...]]:
@@ -201,10 +201,10 @@ def _pin_again(job: Job, why: str) -> Steps[None]:
     job.warnings.append(f"{job.request.name} reads newer versions of {', '.join(tables)} than the models before it: {why}")
 
 
-def _engine_finding(failure: EngineFailure, stored: StoredView) -> Finding:
+def _engine_finding(failure: EngineFailure, stored: StoredView, sql: str) -> Finding:
     message = failure.sentence.rstrip(".")
     if failure.is_any(CONCURRENT):
         return finding(903, view=stored.table, message=message, state=stored.sentence)
     if failure.is_any(_NO_REPLACE) and failure.statement.kind == "write":
         return finding(506, view=stored.table, message=failure.first_line.rstrip(".;"), state=stored.sentence)
-    return finding(902, statement=failure.statement.label, message=message, state=stored.sentence)
+    return finding(902, failure.place_in(sql), statement=failure.statement.label, message=message, state=stored.sentence)

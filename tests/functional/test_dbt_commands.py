@@ -278,6 +278,9 @@ def test_plan_says_what_a_run_would_do(own: Any) -> None:
     assert "IDIVM-401" in plan(own, "--full-refresh").output
     assert own.sql("describe history $.cheap") == before, "nothing was written"
     own.dbt("compile")
+    artifacts = {path: path.read_bytes() for path in (own.root / "target").glob("[mr]*.json")}
+    assert "cheap" in plan(own, "--select", "cheap").output
+    assert {path: path.read_bytes() for path in artifacts} == artifacts, "nor an artifact of dbt"
     own.dbt("run-operation", "idivm_plan")
     own.write("models/cheap.sql", idivm("select id, cust, price from {{ ref('orders') }} where prise < 100"))
     failing = plan(own).output

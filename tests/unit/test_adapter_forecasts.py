@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from dbt.artifacts.schemas.run import RunExecutionResult
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.idivm import forecasts
 from dbt.adapters.idivm.forecasts import Foreseen, as_json, table
@@ -116,14 +118,42 @@ def test_a_state_selects_what_differs(
         str(tmp_path / "base"),
         "--project-dir",
         "project",
+        "--no-write-json",
     )
     assert shown[:4] == ("--quiet", "run-operation", "idivm_plan", "--args")
 
 
 def test_without_a_state_all_models_are_shown(tmp_path: Path, asked: list[tuple[str, ...]]) -> None:
     assert plan(tmp_path, "--json").exit_code == 0
-    assert asked[0] == ("--log-level", "error", "compile", "--project-dir", str(tmp_path))
-    assert json.loads(asked[1][4]) == {"full_refresh": False, "sql": False, "as_json": True}
+    assert asked[0] == ("--log-level", "error", "compile", "--project-dir", str(tmp_path), "--no-write-json")
+    told = json.loads(asked[1][4])
+    assert told.pop("compiled") and told == {"full_refresh": False, "sql": False, "as_json": True}
+
+
+def test_artifacts_are_left_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither command writes its own; the second one reads the results of the first from a file that is gone afterwards."""
+    read: list[list[tuple[str, str]]] = []
+    files: list[Path] = []
+
+    class Compiled(RunExecutionResult):
+        def write(self, path: str) -> None:
+            results = [{"unique_id": "model.p.a", "compiled_code": "select 1 as x"}, {"unique_id": "model.p.b"}]
+            Path(path).write_text(json.dumps({"results": results}), encoding="utf-8")
+
+    def dbt(*args: str) -> object:
+        assert "--no-write-json" in args
+        if "compile" in args:
+            return Compiled(results=[], elapsed_time=0.0)
+        files.append(Path(json.loads(args[args.index("--args") + 1])["compiled"]))
+        read.append(list(forecasts.compiled_models(files[0])))
+        return None
+
+    monkeypatch.setattr(forecasts, "_dbt", dbt)
+    assert plan(tmp_path).exit_code == 0
+    assert read == [[("model.p.a", "select 1 as x")]]
+    assert not files[0].exists() and list(tmp_path.iterdir()) == []
+    with pytest.raises(DbtRuntimeError, match="run `dbt compile` first"):
+        list(forecasts.compiled_models(files[0]))
 
 
 def test_a_state_that_cannot_be_compared_with(tmp_path: Path, asked: list[tuple[str, ...]]) -> None:

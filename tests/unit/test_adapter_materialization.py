@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.idivm.progress import Tasks
+from dbt_idivm.errors import IdivmError, Place, finding
 from dbt_idivm.refresh.protocol import Rows, Statement
 from tests.fake_driver import FakeDriver, driver, models
 from tests.functional.project import Project
@@ -85,10 +86,9 @@ def test_one_memory_per_invocation(models: Any, driver: FakeDriver) -> None:
 
 
 def test_planner_s_error_is_shown_whole(models: Any, driver: FakeDriver) -> None:
-    from dbt_idivm.errors import IdivmError
-
     class Coded(IdivmError):
         def __init__(self) -> None:
+            self.findings = ()
             Exception.__init__(self, "IDIVM-999 unsupported: a thing\n  why  because")
 
         def __str__(self) -> str:
@@ -183,6 +183,28 @@ def test_equivalence_takes_no_filter(models: Any, driver: FakeDriver) -> None:
     models.dbt("run")
     (result,) = models.results("test", fails=True).values()
     assert "takes no `where`" in result.message
+
+
+def test_a_package_for_another_warehouse_is_named(models: Any, driver: FakeDriver) -> None:
+    """With the macro, its file and the line."""
+    package = "dbt_packages/shop_utils"
+    models.write("packages.yml", f"packages: [{{local: {package}}}]")
+    models.write(f"{package}/dbt_project.yml", "{name: shop_utils, version: 1.0.0, config-version: 2}")
+    models.write(
+        f"{package}/macros/json.sql",
+        """
+        {% macro field(column, path) %}{{ return(adapter.dispatch('field', 'shop_utils')(column, path)) }}{% endmacro %}
+        {% macro default__field(column, path) %}{{ column }}:{{ path }}{% endmacro %}
+        """,
+    )
+    models.write(
+        "models/v.sql",
+        "{{ config(materialized='idivm') }}\nselect {{ shop_utils.field('name', 'a') }} as a from {{ ref('people') }}",
+    )
+    driver.error = IdivmError(finding(220, Place(2, "select name:a as a from t", 11, 12), message="unexpected :"))
+    message = models.results("run", fails=True)["v"].message
+    assert "line 2 of target/compiled/functional/models/v.sql is written by macro `shop_utils.default__field`" in message
+    assert "(macros/json.sql); the model is models/v.sql" in message and "IDIVM-220" in message
 
 
 def test_a_long_refresh_says_what_it_is_doing(

@@ -159,6 +159,19 @@ def test_what_is_rebuilt_says_what_would_help(tmp_path: Path) -> None:
     assert "IDIVM-204 rand()" in shown and "the smallest change" in shown
 
 
+def test_a_rebuilt_model_is_a_table_for_those_above_it(tmp_path: Path) -> None:
+    """It alone is reported; its rows are given, or those of its last build."""
+    drawn = model("drawn", "select id, price, rand() as r from raw.orders", ORDERS)
+    above = model("above", "select price, count(*) as n from main.drawn group by price", "model.p.drawn")
+    folder = project(tmp_path, drawn, above)
+    assert "IDIVM-116 config: the number of rows is not known of `main.drawn`" in run(folder).output
+    given = found(folder, "--rows", "drawn=7000000", "--rate", "drawn=0.0001%")
+    assert [each["model"] for each in given["blocked"]] == ["drawn"]
+    assert (first := upkeep(given, "above"))["way"] is not None
+    results(folder, last("drawn", mode="full", rows_inserted=7_000_000))
+    assert upkeep(found(folder, "--rate", "drawn=0.0001%"), "above") == first
+
+
 def test_a_model_that_is_configured_to_be_rebuilt(tmp_path: Path) -> None:
     forced = {**BY_NAME, "config": {"materialized": "idivm", "meta": {"idivm": {"strategy": "full"}}}}
     advice = found(project(tmp_path, forced), *NAMED, *RATE, "--reads", "by_name=1000")

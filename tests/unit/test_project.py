@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -14,6 +15,7 @@ from click.testing import CliRunner, Result
 from dbt_idivm.cli import main
 from dbt_idivm.flowchart.mermaid import mermaid
 from dbt_idivm.flowchart.of_project import graph_of
+from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.project import Project
 
 TYPES = {"id": "bigint", "cid": "bigint", "price": "decimal(10,2)", "name": "string"}
@@ -133,9 +135,86 @@ def test_an_unknown_upstream_model_is_named_with_its_cause() -> None:
         "the columns of `second` are not known, because the columns of `first` are not known, because the "
         "columns of `shop.orders` are not known: give each one's `data_type`"
     )
-    drawn = model("drawn", "select id, rand() as r from raw.orders", ORDERS, materialized="table")
-    _, why = explained(drawn, model("reader", "select id from main.drawn", "model.p.drawn"))["reader"]
-    assert why.startswith("the columns of `drawn` are not known, because its SELECT has no plan: IDIVM-204 rand() inside")
+    recursive = "with recursive r as (select 1 as n union all select n + 1 from r where n < 3) select n from r"
+    reader = model("reader", "select n from main.first", "model.p.first")
+    _, why = explained(model("first", recursive, ORDERS), reader)["reader"]
+    assert why.startswith(
+        "the columns of `first` are not known, because its SELECT does not tell them: IDIVM-214 recursive query r"
+    )
+
+
+DRAWN = "select cid, collect_list(id) as ids, sum(price) as s, my_udf(cid) as u from raw.orders group by cid"
+
+
+@pytest.mark.parametrize("kind", ["idivm", "table", "incremental"])
+def test_a_model_above_one_that_is_rebuilt_has_its_own_verdict(kind: str) -> None:
+    """The columns follow from the SELECT, also over several models that are rebuilt; one that is not known is not known above."""
+    drawn = model("drawn", DRAWN, ORDERS, materialized=kind)
+    again = model("again", "select *, rand() as r from main.drawn", "model.p.drawn", materialized=kind)
+    readers = (
+        model("summed", "select s, count(*) as n, sum(s) as t from main.again group by s", "model.p.again"),
+        model("misspelt", "select idd from main.again", "model.p.again"),
+        model("starred", "select * except (ids), size(ids) as n from main.drawn", "model.p.drawn"),
+    )
+    found = explained(drawn, again, *readers)
+    assert found["summed"] == ("by adding (additive)", "")
+    assert found["starred"] == ("by recomputing the touched rows", "") and found["misspelt"][1].startswith(
+        "IDIVM-221 unknown column idd"
+    )
+    assert [each.name for each in Project(manifest(drawn, again))._columns(again)] == ["cid", "ids", "s", "u", "r"]
+
+
+def test_types_that_are_not_inferred_are_declared_or_unknown() -> None:
+    drawn = model("drawn", DRAWN, ORDERS)
+    assert [each.type for each in Project(manifest(drawn))._columns(drawn)] == [
+        "bigint",
+        "ARRAY<BIGINT>",
+        "decimal(20, 2)",
+        "unknown",
+    ]
+    declared = {**drawn, "columns": {"U": {"name": "U", "data_type": "DOUBLE"}, "s": {"name": "s", "data_type": "double"}}}
+    project = Project(manifest(declared))
+    assert [each.type for each in project._columns(declared)][2:] == ["decimal(20, 2)", "double"]
+    assert project.untyped == () and Project(manifest(drawn)).untyped == ()
+    (project := Project(manifest(drawn)))._columns(drawn)
+    assert project.untyped == ("drawn.u",)
+
+
+def seed(folder: Path, text: str, **config: Any) -> Node:
+    (folder / "s.csv").write_text(text, encoding="utf-8")
+    checksum = {"name": "sha256", "checksum": sha256(text.strip().encode()).hexdigest()}
+    place = {"root_path": str(folder), "original_file_path": "s.csv", "checksum": checksum}
+    return {**source("s", typed=False), **place, "unique_id": "seed.p.s", "resource_type": "seed", "config": config}
+
+
+def test_a_seed_has_the_columns_of_its_file(tmp_path: Path) -> None:
+    """If it is the file that the manifest is about; declared types are those of its columns."""
+    node = seed(tmp_path, "\ufeffid;name;x\n1;a;b\n", delimiter=";", column_types={"id": "BIGINT"})
+    reader = model("reader", "select x, count(*) as n from raw.s group by x", "seed.p.s")
+    both = {**manifest(reader), "nodes": {each["unique_id"]: each for each in (node, reader)}}
+    assert Project(both)._columns(node) == (Attribute("id", "bigint"), Attribute("name", "unknown"), Attribute("x", "unknown"))
+    assert [each.how for each in Project(both).explained()] == ["by adding (additive)"]
+    (tmp_path / "s.csv").write_text("id;name;x;y\n", encoding="utf-8")
+    assert Project(both)._columns(node) == (Attribute("id", "bigint"),)
+    big = {**node, "checksum": {"name": "path", "checksum": "seeds/s.csv"}}
+    assert [each.name for each in Project(both)._columns(big)] == ["id", "name", "x", "y"]
+    (tmp_path / "s.csv").unlink()
+    (why,) = (each.why for each in Project({**both, "nodes": {**both["nodes"], "seed.p.s": {**node, "config": {}}}}).explained())
+    assert why.startswith("the columns of `s` are not known: give")
+
+
+def test_a_snapshot_has_the_columns_of_its_select_and_those_of_dbt() -> None:
+    def found(**config: Any) -> list[tuple[str, str]]:
+        node = model("kept", "select id, rand() as t from raw.orders", ORDERS, materialized="snapshot")
+        node = {**node, "resource_type": "snapshot", "config": {**node["config"], **config}}
+        return [(each.name, each.type) for each in Project(manifest(node))._columns(node)]
+
+    times = ["dbt_updated_at", "dbt_valid_from", "dbt_valid_to"]
+    own = [("id", "bigint"), ("t", "double"), ("dbt_scd_id", "string")]
+    assert found(strategy="timestamp", updated_at="T") == [*own, *((name, "double") for name in times)]
+    assert found(strategy="timestamp", updated_at="cast(t as date)")[3:] == [(name, "unknown") for name in times]
+    changed = found(strategy="check", hard_deletes="new_record", snapshot_meta_column_names={"dbt_valid_to": "until"})
+    assert changed[4:] == [("dbt_valid_from", "timestamp"), ("until", "timestamp"), ("dbt_is_deleted", "string")]
 
 
 def test_functions_that_a_model_lists() -> None:

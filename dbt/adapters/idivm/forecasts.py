@@ -9,8 +9,10 @@ from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
+from dbt.artifacts.schemas.run import RunExecutionResult
 from dbt.cli.options import MultiOption
 from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
 from rich.console import Console
@@ -19,6 +21,7 @@ from rich.table import Table
 
 from dbt_idivm.refresh.protocol import Forecast, InputChange
 
+RESULTS = "run_results.json"
 _DIFFERENT = "state:modified+"
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -63,7 +66,7 @@ def plan_command(
     target: str | None,
 ) -> None:
     """Show what the next refresh of each idivm model would do, why, what it is estimated to take, and how much has changed.
-    Nothing is written.
+    Nothing is written to the engine, and no artifacts of dbt.
 
     Inputs are read in their current state: changes of an upstream model are shown only after that model has run. Edits are those
     since the last run, whatever --state has.
@@ -84,9 +87,16 @@ def plan_command(
     chosen = [
         part for option, values in (("--select", select), ("--exclude", exclude)) for value in values for part in (option, value)
     ]
-    _dbt_unseen("--log-level", "error", "compile", *chosen, *compared, *(["--full-refresh"] if full_refresh else []), *common)
-    asked = {"full_refresh": full_refresh, "sql": sql, "as_json": is_json}
-    _dbt("--quiet", "run-operation", "idivm_plan", "--args", json.dumps(asked), *common)
+    # dbt would replace a manifest that has the SQL of all models by one with that of the selected models, or of none
+    common.append("--no-write-json")
+    full = ["--full-refresh"] if full_refresh else []
+    with TemporaryDirectory() as folder:
+        compiled = Path(folder, RESULTS)
+        result = _dbt_unseen("--log-level", "error", "compile", *chosen, *compared, *full, *common)
+        if isinstance(result, RunExecutionResult):
+            result.write(str(compiled))
+        asked = {"full_refresh": full_refresh, "sql": sql, "as_json": is_json, "compiled": str(compiled)}
+        _dbt("--quiet", "run-operation", "idivm_plan", "--args", json.dumps(asked), *common)
 
 
 def _compared_with(state: Path, project_dir: Path) -> list[str]:
@@ -107,8 +117,8 @@ def _compared_with(state: Path, project_dir: Path) -> list[str]:
     return ["--state", str(state.resolve())]
 
 
-def _dbt(*args: str) -> None:
-    """Run a dbt command that prints errors only."""
+def _dbt(*args: str) -> object:
+    """The result of a dbt command that prints errors only."""
     from dbt.cli.main import dbtRunner
 
     outcome = dbtRunner().invoke(list(args))
@@ -118,22 +128,22 @@ def _dbt(*args: str) -> None:
         raise outcome.exception
     if not outcome.success:
         sys.exit(1)  # dbt has printed why
+    return outcome.result
 
 
-def _dbt_unseen(*args: str) -> None:
+def _dbt_unseen(*args: str) -> object:
     """The same, but what it prints is shown only if it fails: of a single model `compile` prints the SQL, at any log level."""
     said = StringIO()
     try:
         with redirect_stdout(said):
-            _dbt(*args)
+            return _dbt(*args)
     except BaseException:
         print(said.getvalue(), end="")
         raise
 
 
-def compiled_models(target: Path) -> Iterator[tuple[str, str]]:
-    """(unique_id, compiled SQL) of what the last dbt command compiled, in its order. Raises DbtRuntimeError."""
-    file = target / "run_results.json"
+def compiled_models(file: Path) -> Iterator[tuple[str, str]]:
+    """(unique_id, compiled SQL) of what the dbt command with these results compiled, in its order. Raises DbtRuntimeError."""
     if not file.exists():
         raise DbtRuntimeError(f"there is no {file}: run `dbt compile` first, or `idivm plan`, which does both")
     for result in json.loads(file.read_text(encoding="utf-8"))["results"]:

@@ -19,7 +19,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.idivm.engine_errors import engine_error
-from dbt.adapters.idivm.forecasts import Foreseen, as_json, compiled_models, table
+from dbt.adapters.idivm.forecasts import RESULTS, Foreseen, as_json, compiled_models, table
 from dbt.adapters.idivm.progress import EVERY, FIRST, Progress, is_watched
 from dbt.adapters.idivm.request import contract_checks, database_under_test, model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
@@ -45,6 +45,7 @@ class RefreshRun:
     """A refresh in progress, for the materialization's loop, and the statements that it has run so far."""
 
     name: str
+    model: Mapping[str, Any]
     refresh: Refresh
     database: str | None
     existing: Any
@@ -128,6 +129,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     Relation: Any
     cache_dropped: Callable[[Any], Any]
     drop_relation: Callable[[Any], Any]
+    get_macro_resolver: Callable[[], Any]
     get_relation: Callable[[str | None, str, str], Any]
     list_relations: Callable[[str | None, str], list[Any]]
     pre_model_hook: Callable[[Mapping[str, Any]], Any]
@@ -171,10 +173,10 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         invocation, keys = self._idivm_memory.of(context["run_id"], context["graph"])
         request = model_request({**context, "neighbours": self._idivm_neighbours(context["relation"])}, keys, self.config)
         engine = self.idivm_engine_for(request.relation, request.owner)
-        with planner_errors():
+        with self._idivm_errors_of(model):
             progress = Progress(model["name"], logger.info if is_watched() else logger.debug, FIRST, EVERY)
             steps = refresh(request, invocation, engine)
-            return RefreshRun(model["name"], Refresh(steps), context["relation"].database, context["existing"], progress)
+            return RefreshRun(model["name"], model, Refresh(steps), context["relation"].database, context["existing"], progress)
 
     def _idivm_neighbours(self, relation: Any) -> dict[str, Literal["table", "view"]]:
         """What is in the model's schema, from dbt's cache of relations, without a query."""
@@ -188,7 +190,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         if statement is None:
             return
         run.executed.append(f"-- {' '.join(statement.label.split())}\n{statement.sql}")
-        with planner_errors():
+        with self._idivm_errors_of(run.model):
             with run.progress.during(statement.label, self.connections.tasks_of_statement()):
                 reply = self._idivm_reply(statement)
             run.refresh.answer(reply)
@@ -338,16 +340,25 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             return self._idivm_drive(equivalence(*relation, as_of, database=database_under_test(model), engine=self.idivm_engine))
 
     @available.parse(lambda *args, **kwargs: "")
-    def idivm_plan(self, graph: Mapping[str, Any], run_id: str, full_refresh: bool, with_sql: bool, is_json: bool) -> str:
+    def idivm_plan(
+        self,
+        graph: Mapping[str, Any],
+        run_id: str,
+        full_refresh: bool,
+        with_sql: bool,
+        is_json: bool,
+        compiled: str | None = None,
+    ) -> str:
         """What the next refresh of each idivm model would do that the last `dbt compile` compiled, as a table or as JSON.
 
-        `with_sql`: a table with the MERGE of each.
+        `with_sql`: a table with the MERGE of each. `compiled`: the results of that command; default: those in the target folder.
         """
         from dbt_idivm.refresh.forecast import forecast
 
         invocation, keys = self._idivm_memory.of(run_id, graph)
         found = []
-        for unique_id, sql in compiled_models(Path(self.config.project_root, self.config.target_path)):
+        results = Path(compiled or Path(self.config.project_root, self.config.target_path, RESULTS))
+        for unique_id, sql in compiled_models(results):
             model = graph["nodes"].get(unique_id)
             if model is None or model["config"]["materialized"] != "idivm":
                 continue
@@ -365,7 +376,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
                 "neighbours": self._idivm_neighbours(relation),
             }
             try:
-                with planner_errors():
+                with self._idivm_errors_of(model):
                     request = model_request(context, keys, self.config)
                     engine = self.idivm_engine_for(request.relation, request.owner)
                     steps = forecast(request, invocation, engine)
@@ -373,6 +384,20 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             except DbtRuntimeError as error:
                 found.append(Foreseen(model["name"], None, error.msg))
         return as_json(found) if is_json else table(found, with_sql)
+
+    @contextmanager
+    def _idivm_errors_of(self, model: Mapping[str, Any]) -> Iterator[None]:
+        """The same as `planner_errors`; they name the package of a macro that has written what is wrong in the model's SQL."""
+        from dbt_idivm.errors import IdivmError
+        from dbt_idivm.macro_sources import with_sources
+
+        with planner_errors():
+            try:
+                yield
+            except IdivmError as error:
+                resolver = self.get_macro_resolver()
+                macros = {} if resolver is None else {name: macro.to_dict() for name, macro in resolver.macros.items()}
+                raise with_sources(error, model, macros, self.config.project_name) from error
 
     def _idivm_drive(self, steps: Steps[T]) -> T:
         """Run a generator of statements to its end and return its result. An engine's error is the user's to see."""

@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import TypeAlias, TypeVar
 
 from dbt_idivm.deep import deep_recursion
+from dbt_idivm.errors import Place
 from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 
 T = TypeVar("T")
@@ -18,6 +19,7 @@ DATA_EXCEPTION = re.compile(r"SQLSTATE: 22|\[USER_RAISED_EXCEPTION\]")
 # The end of an engine's sentence, with the place if there is one; what follows may be the whole plan, or the whole statement.
 _END = re.compile(r"SQLSTATE: \w{5}(?:;? \(?line \d+,? pos(?:ition)? \d+\)?)?")
 _FRAGMENT = re.compile(r"== SQL(?: of [^\n]*)? \(line \d+, position \d+\) ==(?:\n[^\n]*){0,2}")  # a part of it that has failed
+_MARKED = re.compile(r"^(.*)\n(-*)\^\^\^", re.MULTILINE)  # the line of a syntax error, and dashes up to its place
 _PLAN = re.compile(r"['+:]|== |\w+ \[")  # how a line of a plan begins
 _LINES, _CHARACTERS = 4, 1_000
 
@@ -65,6 +67,16 @@ class EngineFailure(Exception):
         place = _FRAGMENT.search(message, end.end()) if end is not None else None
         lines = [*said.splitlines(), *(place[0].splitlines() if place is not None else ())]
         return "\n".join(_shortened(line) for line in lines if line.strip())
+
+    def place_in(self, sql: str) -> Place | None:
+        """The place of a syntax error in a text that is part of the statement; None where the engine names none in it."""
+        marked = _MARKED.search(self.error.message)
+        lines = sql.split("\n")
+        number = next((at for at, line in enumerate(lines, 1) if line.strip() and marked and marked[1].endswith(line)), None)
+        if marked is None or number is None:
+            return None
+        start = len(marked[2]) - (len(marked[1]) - len(lines[number - 1]))
+        return Place(number, lines[number - 1], start, start + 1) if start >= 0 else None
 
     @property
     def is_of_data(self) -> bool:
