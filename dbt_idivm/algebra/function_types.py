@@ -30,7 +30,7 @@ _NAMES: Mapping[Any, str] = {
         months_between pi pow power radians rint sec sign signum sin sinh sqrt tan tanh xpath_double xpath_number
     """,
     # where spark.sql.timestampType is TIMESTAMP_NTZ, that is what some of these give
-    Type.TIMESTAMP: """
+    Type.TIMESTAMPTZ: """
         date_trunc from_utc_timestamp make_timestamp make_timestamp_ltz timestamp_micros timestamp_millis timestamp_seconds
         to_timestamp to_timestamp_ltz to_utc_timestamp try_make_timestamp try_make_timestamp_ltz try_to_timestamp
     """,

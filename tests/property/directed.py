@@ -3035,9 +3035,63 @@ DIRECTED["a row of a group is written as it was"] = build(
     {"t0": [(0,), (1,)], "t1": [(1, "0.5")]},
     {"t0": [(0,)]},
 )
+# Which row has which number is not defined; how many there are is. No rows at all, too.
+_NUMBERS = (
+    {"t0": [(1, 1, 5), (2, 1, 6), (3, 2, 7), (4, None, 8)]},
+    {"t0": [(1, 1, 5), (2, 2, 6), (3, 2, 7), (5, 3, 8), (6, None, 9)]},
+    {"t0": []},
+    {"t0": [(7, 2, 1), (8, 2, 1)]},
+)
+DIRECTED |= {
+    "numbers of rows that nothing tells apart": build(
+        _ONE, "SELECT a.x AS c0, row_number() OVER (PARTITION BY a.x ORDER BY a.y > 0) AS c1 FROM t0 AS a", *_NUMBERS
+    ),
+    "numbers of all rows": build(_ONE, "SELECT row_number() OVER (ORDER BY a.x) * 2 AS c0 FROM t0 AS a", *_NUMBERS),
+    "numbers that are joined with": build(
+        _ONE,
+        "SELECT n.i AS c0, b.k AS c1, b.y AS c2 FROM (SELECT row_number() OVER (ORDER BY a.y > 0) AS i FROM t0 AS a) AS n "
+        "LEFT JOIN t0 AS b ON b.x = n.i",
+        *_NUMBERS,
+    ),
+}
 _EMPLOYED = "t1(k int; k)\nt0(k int, x int, y int; k)"
+_TIMES = (
+    {"t0": [(1, 1, 59), (2, 1, 60), (3, 2, 200), (4, None, -1), (5, 2, None)]},
+    {"t0": [(1, 1, 61), (2, 2, 60), (3, 2, 200), (5, 2, 119), (6, None, 240)]},
+    {"t0": [(1, 1, None), (3, 1, 260), (6, 3, 0)]},
+)
+
+
+def _of_times(sql: str) -> Case:
+    """Of seconds, as times."""
+    return build(_ONE, sql.replace("TIME", "timestamp_seconds(a.y)"), *_TIMES)
+
+
 # DuckDB has no such functions, other ones of the name, or gives NaN, which equals nothing.
 ON_SPARK = {
+    "windows of time of rows": _of_times("SELECT a.k AS c0, window(TIME, '1 minute') AS c1, a.x AS c2 FROM t0 AS a"),
+    "windows of time as groups": _of_times(
+        "SELECT a.x AS c0, window.start AS c1, window.end AS c2, count(*) AS c3, sum(a.k) AS c4 FROM t0 AS a "
+        "GROUP BY a.x, window(TIME, '1 minute')"
+    ),
+    "sliding windows of time": _of_times(
+        "SELECT window(TIME, '2 minutes', '45 seconds', '7 seconds') AS c0, count(*) AS c1 FROM t0 AS a GROUP BY 1"
+    ),
+    "windows of windows of time": _of_times(
+        "SELECT window(w, '2 minutes') AS c0, sum(n) AS c1 FROM (SELECT window AS w, count(*) AS n FROM t0 AS a "
+        "GROUP BY window(TIME, '1 minute')) AS s GROUP BY 1"
+    ),
+    "the time of a window": _of_times(
+        "SELECT c0, window_time(w) AS c1 FROM (SELECT a.k AS c0, window(TIME, '2 minutes', '1 minute') AS w FROM t0 AS a) AS s"
+    ),
+    "texts in an order, and equal ones in their own": _of_samples("listagg(a.s, '-') WITHIN GROUP (ORDER BY a.y DESC, a.s)"),
+    "what is asserted of rows": build(
+        _ONE,
+        "SELECT a.k AS c0, coalesce(a.y, nvl2(a.x, assert_true(a.x > 0), NULL)) AS c1, "
+        "CASE WHEN a.k < 0 THEN raise_error('no') ELSE a.x END AS c2 FROM t0 AS a",
+        {"t0": [(1, 1, None), (2, None, 2), (3, -1, 3)]},
+        {"t0": [(1, 2, None), (2, None, None), (4, -1, 4)]},
+    ),
     "a sum that needs all 38 digits": build(  # it is not added to: that is an error, and the view is rebuilt
         "t0(k int, x int, y decimal(38,10); k)",
         "SELECT a.x AS c0, sum(a.y) AS c1, count(*) AS c2 FROM t0 AS a GROUP BY a.x",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import product
 
 import pytest
-from sqlglot import parse_one
+from sqlglot import exp, parse_one
 
+from dbt_idivm.algebra.function_types import type_of_call, typed_functions
 from dbt_idivm.algebra.types import infer_type, is_blurred, type_of
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import IdivmError
+from dbt_idivm.frontend.dialect import parse
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
 from tests.meaning.spark_meaning import ANSI, NOT_ANSI, SparkRefuses, spark_meaning
@@ -62,6 +65,28 @@ def test_zeros_are_not_overlooked(expressions: object) -> None:
     spark.table("t", _COLUMNS, ())
     assert callable(expressions)
     assert [wrong for each in expressions() if (wrong := inferred_wrongly(each)) is not None] == []
+
+
+def test_what_functions_give() -> None:
+    """In each of Spark's examples that calls the function, and at least one of most functions."""
+    spark = spark_meaning()
+    spark.reset()
+    shown: set[str] = set()
+    for name, text in spark.examples():
+        expected = typed_functions().get(name.lower())
+        if expected is None or not re.match(rf"SELECT {name}\s*\(", text, re.IGNORECASE):
+            continue
+        try:
+            kinds = [kind for _, kind in spark.schema(text)]
+        except SparkRefuses:
+            continue
+        if len(kinds) == 1 and not re.search(r"\)\s*[\[.]", text):
+            call = parse(text)[0].expressions[0]
+            given = type_of_call(exp.Anonymous(this=name, expressions=list(call.iter_expressions())))
+            void = kinds[0] == "void" and given is not None and given.this == exp.DataType.Type.NULL
+            assert void or (given is not None and given.this == type_of(kinds[0]).this), text
+            shown.add(name.lower())
+    assert len(shown) > len(typed_functions()) * 0.9, sorted(typed_functions().keys() - shown)
 
 
 _DECIMALS = (("p", "decimal(12,2)"), ("q", "decimal(5,5)"), ("i", "int"), ("t", "tinyint"), ("b", "bigint"), ("f", "boolean"))

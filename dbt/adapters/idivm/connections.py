@@ -16,6 +16,7 @@ from dbt_common.exceptions import DbtDatabaseError
 from dbt.adapters.idivm.credentials import ConnectionMethod, IdivmCredentials
 from dbt.adapters.idivm.embedded import new_session
 from dbt.adapters.idivm.engine_errors import engine_message, has_stack_trace, is_engine_exception
+from dbt.adapters.idivm.own_type import LikeSpark
 from dbt.adapters.idivm.results import columns_and_rows, is_without_result
 from dbt.adapters.idivm.session import EmbeddedConnection, without_sql
 from dbt.adapters.idivm.spark_handle import SparkConnection
@@ -31,7 +32,7 @@ logger = AdapterLogger("Idivm")
 
 
 class IdivmConnectionManager(SparkConnectionManager):
-    TYPE = "idivm"
+    TYPE = LikeSpark("idivm")
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:

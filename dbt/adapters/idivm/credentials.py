@@ -13,6 +13,7 @@ from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.idivm.extras import install_advice, missing_module
+from dbt.adapters.idivm.own_type import LikeSpark
 
 if TYPE_CHECKING:
     from dbt_idivm.refresh.engine.engine import Engine
@@ -127,7 +128,7 @@ class IdivmCredentials(SparkCredentials):
 
     @property
     def type(self) -> str:
-        return "idivm"
+        return LikeSpark("idivm")
 
     @property
     def engine(self) -> Engine:

@@ -11,6 +11,7 @@ from dbt.adapters.databricks.handle import DatabricksHandle
 from dbt.adapters.databricks.utils import is_cluster_http_path
 from dbt.adapters.exceptions import FailedToConnectError
 
+from dbt.adapters.idivm.own_type import LikeDatabricks
 from dbt.adapters.idivm_databricks.session import configure
 from dbt_idivm.errors import IdivmError
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class IdivmDatabricksConnectionManager(DatabricksConnectionManager):
-    TYPE = "idivm_databricks"
+    TYPE = LikeDatabricks("idivm_databricks")
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:

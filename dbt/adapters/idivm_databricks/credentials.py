@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from dbt.adapters.databricks.credentials import DatabricksCredentials
 from dbt.adapters.databricks.utils import is_cluster_http_path
 
+from dbt.adapters.idivm.own_type import LikeDatabricks
+
 if TYPE_CHECKING:
     from dbt_idivm.refresh.engine.engine import Engine
 
@@ -23,7 +25,7 @@ class IdivmDatabricksCredentials(DatabricksCredentials):
 
     @property
     def type(self) -> str:
-        return "idivm_databricks"
+        return LikeDatabricks("idivm_databricks")
 
     @property
     def is_embedded(self) -> bool:
