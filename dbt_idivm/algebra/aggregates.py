@@ -25,6 +25,7 @@ _DOUBLES = frozenset(
 )
 _SIZES = frozenset({"cardinality", "array_size"})
 BY = (exp.ArgMax, exp.ArgMin)  # max_by(x, y), min_by(x, y)
+ANY = (exp.AnyValue, exp.First, exp.FirstValue, exp.Last, exp.LastValue)  # the value of some row
 _COLLECTING = (exp.ArrayAgg, exp.ArrayUniqueAgg)
 
 
@@ -57,8 +58,10 @@ def whole(function: exp.Expr) -> exp.Expr:
 
 def is_settled(function: exp.Expr) -> bool:
     """Whether a function of which the result depends on the order of rows is part of an aggregate of which it does not. max_by
-    and min_by may be: where no two rows of a group have the same y."""
+    and min_by may be: where no two rows of a group have the same y. So may first and its like: where all rows of a group do."""
     around = whole(function)
+    if isinstance(function, ANY):
+        return True
     if isinstance(function, BY):
         return function.args.get("count") is None
     if isinstance(around, exp.WithinGroup) and name_of(function) in LISTS:

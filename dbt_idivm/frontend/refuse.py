@@ -149,15 +149,14 @@ def _refused(name: str, node: exp.Expr) -> tuple[int, str, str] | None:
     """Why a call is refused, if it is: the code, the detail that has the text of the call, and what is written behind that."""
     if name == "unix_timestamp" and not any(node.iter_expressions()):
         return 206, "function", ""
+    if name in functions.OF_WINDOWS and is_over_window(node) and not isinstance(node, exp.Anonymous):
+        return None
     if isinstance(node, exp.AggFunc) and (name in functions.OF_GROUPS or (name in functions.ORDERED and is_settled(node))):
         return (216, "function", " OVER") if is_over_window(whole(node)) else None
     if any(name in known for known in (functions.SCALAR, FUNCTIONS, functions.OF_SETS, functions.SUGAR, generators.NAMES)):
         return None
-    if name in functions.OF_WINDOWS and not isinstance(node, exp.Anonymous):
-        if is_over_window(node):
-            return None
-        if name not in functions.ORDERED:
-            return 229, "what", " without OVER"
+    if name in functions.OF_WINDOWS and not isinstance(node, exp.Anonymous) and name not in functions.ORDERED:
+        return 229, "what", " without OVER"
     if name in functions.AGGREGATE:
         return 216, "function", ""
     if name in functions.GENERATOR:

@@ -3027,6 +3027,38 @@ AGGREGATES = {
     "groups that are kept by a count of several columns": _of_samples("sum(a.y)", having=" HAVING count(DISTINCT a.y, a.s) > 1"),
 }
 DIRECTED |= AGGREGATES
+_OWNERS = "t0(k int, x int, y int; k)\nt1(k int, s string, y int; k)"
+_OWNED = (
+    {"t0": [(1, 1, 5), (2, 1, None), (3, 2, 7), (4, None, 1), (5, 9, 2)], "t1": [(1, "a", 1), (2, None, 2), (3, "c", None)]},
+    {"t0": [(1, 1, 6), (3, 2, 7), (4, 2, 1), (5, 9, 2), (6, 3, 1)]},
+    {"t1": [(1, "b", 1), (2, "d", None), (3, None, 4), (9, "e", 9)]},
+    {"t0": [(1, 2, 6), (4, 9, 1), (5, None, 2), (6, 3, 1), (7, 3, None)], "t1": [(2, None, 3), (3, "f", 4), (9, "e", 8)]},
+    {"t1": [(3, "f", 5)]},
+    {"t0": []},
+)
+_OF_OWNER = "first(b.s) AS c1, last(b.y + b.k) AS c2, count(*) AS c3, sum(a.y) AS c4"
+DIRECTED |= {
+    "any value of what the groups determine": build(
+        _OWNERS, f"SELECT b.k AS c0, {_OF_OWNER} FROM t0 AS a JOIN t1 AS b ON a.x = b.k GROUP BY b.k", *_OWNED
+    ),
+    "any value of the partner that the groups look up": build(
+        _OWNERS, f"SELECT a.x AS c0, {_OF_OWNER} FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.k GROUP BY a.x", *_OWNED
+    ),
+    "any value of a group": build(
+        _OWNERS, "SELECT a.x + 0 AS c0, first(a.x + 0) AS c1, count(*) AS c2 FROM t0 AS a GROUP BY a.x + 0", *_OWNED
+    ),
+    "groups that are kept by any value": build(
+        _OWNERS,
+        "SELECT b.k AS c0, sum(a.y) AS c1 FROM t0 AS a JOIN t1 AS b ON a.x = b.k GROUP BY b.k "
+        "HAVING first(b.s) FILTER (WHERE b.y > 0) <> 'b'",
+        *_OWNED,
+    ),
+    "any value of one row, or of none": build(
+        _OWNERS,
+        "SELECT a.k AS c0, (SELECT first(CAST(coalesce(b.y, 0) AS INT)) FROM t1 AS b WHERE b.k = a.x) AS c1 FROM t0 AS a",
+        *_OWNED,
+    ),
+}
 # Of a feed that holds it as deleted and inserted, as after an UPDATE that changes nothing of it. Groups by a DOUBLE are not named by
 # literals, so that those of a minimum are recomputed.
 DIRECTED["a row of a group is written as it was"] = build(
@@ -3045,6 +3077,12 @@ ON_SPARK = {
         {"t0": [(1, 1, "5000000000000000000000000000.0000000001"), (2, 2, "0.5"), (3, 1, "0.0000000001")]},
         {"t0": [(2, 2, "0.5"), (3, 1, "0.0000000001"), (4, 2, "-4000000000000000000000000000.0000000003")]},
         {"t0": [(2, 2, "0.7"), (3, 1, "0.0000000001")]},
+    ),
+    "any value but NULL of what the groups determine": build(
+        _OWNERS,
+        "SELECT b.k AS c0, first(b.s) IGNORE NULLS AS c1, any_value(b.y, true) AS c2, last_value(b.s) RESPECT NULLS AS c3, sum(a.y) AS c4 "
+        "FROM t0 AS a JOIN t1 AS b ON a.x = b.k GROUP BY b.k",
+        *_OWNED,
     ),
     "an exact percentile in an order": _of_samples(
         "percentile_cont(0.5) WITHIN GROUP (ORDER BY a.y)", "percentile_disc(0.25) WITHIN GROUP (ORDER BY a.y + a.k)"
