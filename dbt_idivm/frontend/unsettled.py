@@ -14,7 +14,6 @@ from dbt_idivm.algebra.aggregates import (
     ANY,
     BY,
     LISTS,
-    equal_is_identical,
     function_of,
     is_collection,
     is_settled,
@@ -25,7 +24,7 @@ from dbt_idivm.algebra.aggregates import (
 from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column
 from dbt_idivm.algebra.inference import certain_type_of_parts, determined_by
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.types import Type, infer_type
+from dbt_idivm.algebra.types import Type, equal_is_identical, infer_type
 from dbt_idivm.passes.annotate import facts_of
 from dbt_idivm.passes.infer_ids import infer_ids
 

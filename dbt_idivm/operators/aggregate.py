@@ -299,9 +299,9 @@ class Aggregate(Grouped, Operator):
     def combined(self) -> tuple[Operator, ...]:
         return ()
 
-    @property
-    def dependencies(self) -> tuple[Dependency, ...]:
-        return ()
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
+        """What holds of the rows holds of the groups, which are values of these."""
+        return below[0]
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

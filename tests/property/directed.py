@@ -3059,6 +3059,43 @@ DIRECTED |= {
         *_OWNED,
     ),
 }
+_DAYS = "t0(k int, x int, y int; k)\nt1(x int, d int, z int; x, d)"
+_BY_DAY = (
+    {"t0": [(1, 1, 5), (2, 1, 6), (3, 2, 7), (4, None, 8)], "t1": [(1, 1, 10), (1, 2, 20), (3, 1, 30), (2, None, 40)]},
+    {"t1": [(1, 2, 21), (2, 1, 31), (2, 3, 11), (3, 1, 30), (None, 1, 1)]},
+    {"t0": [(1, 2, 5), (2, 1, 6), (4, 3, 8), (5, 2, None)]},
+    {"t0": [(1, 2, 5), (3, 1, 6), (4, 3, 9)], "t1": [(1, 1, 10), (3, None, 5), (2, 3, None)]},
+    {"t1": []},
+    {"t1": [(3, 2, 6), (3, 1, 6), (2, 2, 7)]},
+)
+_PADDED_ROWS = "t0 AS a LEFT JOIN t1 AS b ON b.x = a.x"
+DIRECTED |= {
+    "numbers of rows of which some are padded": build(
+        _DAYS,
+        f"SELECT a.k AS c0, b.z AS c1, row_number() OVER (PARTITION BY a.k ORDER BY b.d) AS c2 FROM {_PADDED_ROWS}",
+        *_BY_DAY,
+    ),
+    "the first of rows of which some are padded": build(
+        _DAYS,
+        "SELECT r.c0, r.c1, r.c2 FROM (SELECT a.k AS c0, b.z AS c1, a.y AS c2, row_number() OVER "
+        f"(PARTITION BY a.k ORDER BY b.d DESC) AS n FROM {_PADDED_ROWS} AND b.z > a.y) AS r WHERE r.n = 1",
+        *_BY_DAY,
+    ),
+    "values by the order of rows of which some are padded": build(
+        _DAYS,
+        f"SELECT a.k AS c0, max_by(b.z, b.d) AS c1, min_by(b.z, b.d) AS c2, count(b.z) AS c3 FROM {_PADDED_ROWS} GROUP BY a.k",
+        *_BY_DAY,
+    ),
+    "numbers of rows of two chained outer joins": build(
+        _DAYS,
+        "SELECT a.k AS c0, b.z AS c1, c.k AS c2, row_number() OVER (PARTITION BY a.k ORDER BY b.d, c.k) AS c3 "
+        f"FROM {_PADDED_ROWS} LEFT JOIN t0 AS c ON c.y < b.z",
+        *_BY_DAY,
+    ),
+    "any value of a padded partner": build(
+        _OWNERS, f"SELECT b.k AS c0, {_OF_OWNER} FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.k GROUP BY b.k", *_OWNED
+    ),
+}
 # Of a feed that holds it as deleted and inserted, as after an UPDATE that changes nothing of it. Groups by a DOUBLE are not named by
 # literals, so that those of a minimum are recomputed.
 DIRECTED["a row of a group is written as it was"] = build(
