@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from dbt_idivm.algebra.decimals import DIGITS, is_integral
-from dbt_idivm.algebra.expressions import attributes, conjuncts
+from dbt_idivm.algebra.expressions import attributes, call_name, conjuncts
 from dbt_idivm.algebra.types import Type, alternatives, equal_is_identical, is_text
 
 # (attributes, the attributes that they determine): rows that are equal in the former are equal in the latter
@@ -106,6 +106,17 @@ def equals_one(mine: exp.DataType | None, theirs: exp.DataType | None) -> bool:
 def is_function_of_values(expression: exp.Expr, certain: Mapping[str, exp.DataType]) -> bool:
     """Whether what the expression reads determines its value: equal values of it are identical."""
     return all(name in certain and equal_is_identical(certain[name]) for name in attributes(expression))
+
+
+def parts_of_value(value: exp.Expr) -> frozenset[str]:
+    """The attributes that are determined by a value: itself, or the fields of a struct, however deep."""
+    inner = value.unnest()
+    if isinstance(inner, exp.Column):
+        return frozenset({inner.name})
+    if isinstance(inner, exp.PropertyEQ):
+        return parts_of_value(inner.expression)
+    is_struct = isinstance(inner, exp.Struct | exp.Tuple) or call_name(inner) == "named_struct"
+    return frozenset[str]().union(*map(parts_of_value, inner.expressions)) if is_struct else frozenset()
 
 
 def equalities(condition: exp.Expr, certain: Mapping[str, exp.DataType]) -> Iterator[Dependency]:

@@ -22,7 +22,7 @@ from dbt_idivm.algebra.aggregates import (
     value_of,
 )
 from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column
-from dbt_idivm.algebra.inference import certain_type_of_parts, determined_by
+from dbt_idivm.algebra.inference import certain_type_of_parts, determined_by, parts_of_value
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import Type, equal_is_identical, infer_type
 from dbt_idivm.passes.annotate import facts_of
@@ -31,7 +31,7 @@ from dbt_idivm.passes.infer_ids import infer_ids
 _SEVERAL = (
     "of a value that may differ in a group (min(x) is one of its values, and min_by(x, id) that of the row with the least key id)"
 )
-_TIES = "of rows that have the same y, if y and the groups are no key (max(struct(y, id, x)).x breaks the ties),"
+_TIES = "of rows that have the same y, if y and the groups are no key (struct(y, id) in the place of y, with the key id, breaks the ties),"
 _UNCERTAIN = "of a type that the planner is not certain of (CAST what it collects),"
 
 
@@ -67,13 +67,12 @@ def has_identical_values(value: exp.Expr, rows: Operator) -> bool:
 
 # Wrong without it: of (1, 'a', 7) and (2, 'b', 7) max_by(text, number) is the text of the row that Spark happens to read first.
 def _has_one_row_by(order: exp.Expr, rows: Operator, groups: frozenset[str]) -> bool:
-    """Whether no two rows of a group have the same value of a column, but NULL; the column may be that of filtered rows."""
+    """Whether no two rows of a group have the same value of a column, but NULL, or of a struct; that of filtered rows, too."""
     if isinstance(order, exp.Case) and len(order.args["ifs"]) == 1 and not order.this and not order.args.get("default"):
         order = order.args["ifs"][0].args["true"]
-    if not isinstance(order, exp.Column):
-        return False
-    facts = facts_of(infer_ids(rows))
-    return facts.unique and determined_by(groups | {order.name}, facts.dependencies) >= {*facts.ids}
+    parts = parts_of_value(order)
+    facts = facts_of(infer_ids(rows)) if parts else None
+    return facts is not None and facts.unique and determined_by(groups | parts, facts.dependencies) >= {*facts.ids}
 
 
 def _why(function: exp.AggFunc, rows: Operator, *, ordered: bool) -> str | None:

@@ -260,17 +260,17 @@ class UnionAll(Branches, Operator):
                 {*determined_by(frozenset(s for o, s in self.pairs(i) if o in left and s is not None), each), None}
                 for i, each in enumerate(below)
             ]
-            right = (o for o, names in self.united if all(name in known for name, known in zip(names, held, strict=True)))
-            found.append((left | branch, frozenset(right)))
+            right = frozenset(o for o, names in self.united if all(n in known for n, known in zip(names, held, strict=True)))
+            found += [(left | branch, right)] if right > left else []
         return tuple(found)
 
     def _determining(self, below: Sequence[tuple[Dependency, ...]]) -> tuple[frozenset[str], ...]:
-        """The sets of outputs that determine others in some branch, and all of these."""
+        """The sets of outputs that may determine others: of each dependency of a branch, and all of these, and each output."""
         found = []
         for number, dependencies in enumerate(below):
             names = self.names_in(number)
             found += [frozenset(names[name] for name in left) for left, _ in dependencies if left <= names.keys()]
-        return tuple(dict.fromkeys((*found, frozenset[str]().union(*found))))
+        return tuple(dict.fromkeys((*found, frozenset[str]().union(*found), *(frozenset({each}) for each in self.outputs))))
 
     def _tells_branches_apart(self, names: Sequence[str | None]) -> bool:
         """Whether an output, which these attributes of the branches are, is a literal of one kind in each, and no two are equal."""

@@ -3064,7 +3064,7 @@ _BY_DAY = (
     {"t0": [(1, 1, 5), (2, 1, 6), (3, 2, 7), (4, None, 8)], "t1": [(1, 1, 10), (1, 2, 20), (3, 1, 30), (2, None, 40)]},
     {"t1": [(1, 2, 21), (2, 1, 31), (2, 3, 11), (3, 1, 30), (None, 1, 1)]},
     {"t0": [(1, 2, 5), (2, 1, 6), (4, 3, 8), (5, 2, None)]},
-    {"t0": [(1, 2, 5), (3, 1, 6), (4, 3, 9)], "t1": [(1, 1, 10), (3, None, 5), (2, 3, None)]},
+    {"t0": [(1, 2, 5), (3, 1, 6), (4, 3, 9), (5, 3, 2), (6, 3, 4)], "t1": [(1, 1, 10), (3, None, 5), (2, 3, None)]},
     {"t1": []},
     {"t1": [(3, 2, 6), (3, 1, 6), (2, 2, 7)]},
 )
@@ -3096,6 +3096,49 @@ DIRECTED |= {
         _OWNERS, f"SELECT b.k AS c0, {_OF_OWNER} FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.k GROUP BY b.k", *_OWNED
     ),
 }
+_BRANCHES = "t0(k int, x int, y int; k)\nt1(k int, z int; k)\nt2(x int, y int)"
+_OF_BRANCHES = (
+    {"t0": [(1, 1, 5), (2, 1, 5), (3, 2, None)], "t1": [(1, 5), (2, 7), (4, 5)], "t2": [(1, 5), (1, 5), (2, 7), (None, 1)]},
+    {"t0": [(1, 1, 7), (3, 2, 4), (4, 1, 5)], "t1": [(1, 5), (2, 7), (3, None)]},
+    {"t1": [(1, 7), (3, None), (4, None)], "t2": [(1, 6), (2, 7), (3, 7), (None, None)]},
+    {"t0": [(1, 2, 7), (4, 1, None), (5, 1, 5)], "t2": [(2, 7)]},
+    {"t1": []},
+    {"t0": [], "t1": [(2, 1)]},
+)
+_TOLD_APART = "SELECT 'a' AS s, k AS i, x AS g, y AS v FROM t0 UNION ALL SELECT CAST('b' AS STRING), k, z % 2, z FROM t1"
+_OF_GROUPS = "SELECT 1 AS s, x AS i, y AS j, count(*) AS v FROM t2 GROUP BY x, y UNION ALL SELECT 2, k, z, z FROM t1"
+DIRECTED |= {
+    "the first of rows of branches that a constant tells apart": build(
+        _BRANCHES,
+        "SELECT r.s AS c0, r.i AS c1, r.v AS c2 FROM (SELECT q.s, q.i, q.v, row_number() OVER (PARTITION BY q.i ORDER BY q.s DESC) "
+        f"AS n FROM ({_TOLD_APART}) AS q) AS r WHERE r.n = 1",
+        *_OF_BRANCHES,
+    ),
+    "numbers of rows of branches with different keys": build(
+        _BRANCHES,
+        f"SELECT q.i AS c0, q.v AS c1, row_number() OVER (PARTITION BY q.i ORDER BY q.s, q.j) AS c2 FROM ({_OF_GROUPS}) AS q",
+        *_OF_BRANCHES,
+    ),
+    "values by an order of a struct with the key of a group": build(
+        _BRANCHES,
+        "SELECT q.v AS c0, max_by(q.i, struct(q.j, q.i)) AS c1, min_by(q.j, struct(q.i, q.j)) AS c2 FROM "
+        "(SELECT x AS i, y AS j, count(*) AS v FROM t2 GROUP BY x, y) AS q GROUP BY q.v",
+        *_OF_BRANCHES,
+    ),
+    "any value of branches that a constant tells apart": build(
+        _BRANCHES,
+        f"SELECT q.s AS c0, q.i AS c1, first(q.g) AS c2, count(*) AS c3, sum(q.v + b.y) AS c4 FROM ({_TOLD_APART}) AS q "
+        "JOIN t2 AS b ON b.x = q.i GROUP BY q.s, q.i",
+        *_OF_BRANCHES,
+    ),
+}
+DIRECTED["texts of equal numbers"] = build(
+    "t0(k int, x double; k)\nt1(s string, y int; s)",
+    "SELECT a.x AS c0, CAST(a.x AS STRING) AS c1, b.y AS c2 FROM t0 AS a JOIN t1 AS b ON b.s = CAST(a.x AS STRING)",
+    {"t0": [(1, "0.0"), (2, "0.5")], "t1": [("0.0", 1), ("-0.0", 2), ("0.5", 3)]},
+    {"t0": [(1, "0.0"), (2, "-0.0"), (3, "0.5")]},
+    {"t1": [("0.0", 4), ("-0.0", None)]},
+)
 # Of a feed that holds it as deleted and inserted, as after an UPDATE that changes nothing of it. Groups by a DOUBLE are not named by
 # literals, so that those of a minimum are recomputed.
 DIRECTED["a row of a group is written as it was"] = build(
@@ -3120,6 +3163,18 @@ ON_SPARK = {
         "SELECT b.k AS c0, first(b.s) IGNORE NULLS AS c1, any_value(b.y, true) AS c2, last_value(b.s) RESPECT NULLS AS c3, sum(a.y) AS c4 "
         "FROM t0 AS a JOIN t1 AS b ON a.x = b.k GROUP BY b.k",
         *_OWNED,
+    ),
+    "values by an order of a struct": _of_samples(
+        "max_by(a.s, struct(a.y, a.k))",
+        "min_by(a.y, (a.s, a.k))",
+        "max_by(a.y, named_struct('s', a.s, 'inner', struct(a.z, a.k)))",
+        "min_by(a.s, struct(a.z AS u, a.k AS v)) FILTER (WHERE a.y > 1)",
+    ),
+    "values by an order of a struct of branches that a constant tells apart": build(
+        _BRANCHES,
+        f"SELECT q.g AS c0, max_by(q.v, struct(q.v, q.s, q.i)) AS c1, min_by(q.i, struct(q.g, q.i, q.s)) AS c2 "
+        f"FROM ({_TOLD_APART}) AS q GROUP BY q.g",
+        *_OF_BRANCHES,
     ),
     "an exact percentile in an order": _of_samples(
         "percentile_cont(0.5) WITHIN GROUP (ORDER BY a.y)", "percentile_disc(0.25) WITHIN GROUP (ORDER BY a.y + a.k)"

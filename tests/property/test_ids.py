@@ -15,6 +15,7 @@ from tests.property.coverage import RANDOM
 from tests.property.directed import DIRECTED
 from tests.property.drawn import drawn
 from tests.property.harness import Options
+from tests.property.mutations import WRONG_DEPENDENCIES, Mutation
 from tests.property.nodes import Bag, Change, evaluate, idiffs_at, nodes, non_empty_base
 from tests.property.profiles import fewer, is_long
 from tests.property.strategies import Case, cases
@@ -92,6 +93,15 @@ def test_every_node_of_directed_cases(name: str) -> None:
     for plan in PLANS:
         if plan != "caches":
             check_nodes(DIRECTED[name], PLANS[plan], known)
+
+
+@pytest.mark.parametrize("wrong", WRONG_DEPENDENCIES, ids=lambda wrong: wrong.guard)
+def test_dependency_that_does_not_hold_is_found(wrong: Mutation, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = DIRECTED[wrong.case]
+    check_nodes(case, PLANS["split"], nothing_known(case))
+    wrong.switch_off(monkeypatch)
+    with pytest.raises(AssertionError, match="do not determine"):
+        check_nodes(case, PLANS["split"], nothing_known(case))
 
 
 @pytest.mark.deep
