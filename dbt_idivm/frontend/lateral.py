@@ -47,6 +47,9 @@ def lateral_query(lowering: Lowering, left: Operator, names: Scope, node: exp.Jo
     query, name = without_brackets(source.this), source.alias or "lateral"
     if has_one_group(query):
         return _grouped(lowering, left, names, node, env)
+    firsts = lowering.first_of_each(query, below, left, name, outer=bool(node.side))
+    if firsts is not None:
+        return _filtered(lowering, *firsts, names, node, env)
     if query.args.get("distinct"):
         rows = lowering.query(source.this, below, name)
         return _joined(lowering, left, names, node, env, (rows.root, [], rows.scope.entries))
@@ -74,12 +77,21 @@ def _grouped(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, e
     root, entries = with_entries(lowering, root, selected, values, name)
     if not pairs:
         return _joined(lowering, left, names, node, env, (root, [], entries))
+    return _filtered(lowering, root, entries, names, node, env)
+
+
+def _filtered(
+    lowering: Lowering, root: Operator, entries: tuple[Entry, ...], names: Scope, node: exp.Join, env: Env
+) -> tuple[Operator, Scope]:
+    """The rows joined with those of a subquery, for which ON is true."""
+    source, text = node.this, env.text
     both = names.plus(_shown(lowering, entries, source, env))
     condition = _on(lowering, both, node, env)
     if condition == _TRUE:
         return root, both
     if node.side:
-        lowering.findings.append(finding(208, place, what="LEFT JOIN LATERAL of aggregates ON a condition"))
+        what = "LEFT JOIN LATERAL of aggregates, or with LIMIT, ON a condition"
+        lowering.findings.append(finding(208, text.place(source, "LATERAL"), what=what))
     lowering.findings += incomparable_operands(condition, root.types, text.place(node, "JOIN"))
     return Select(root, condition), both
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from sqlglot import TokenType, exp
 
-from dbt_idivm.algebra.aggregates import is_settled, whole
+from dbt_idivm.algebra.aggregates import COLLECTIONS, is_settled, whole
 from dbt_idivm.algebra.expressions import DIALECT, is_qualified
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions, generators, grouping_sets, limit, pivot, user_functions, window
@@ -161,6 +161,8 @@ def _refused(name: str, node: exp.Expr) -> tuple[int, str, str] | None:
         return 216, "function", ""
     if name in functions.GENERATOR:
         return 211, "what", ""
+    if name in COLLECTIONS and not is_over_window(node):
+        return 207, "function", ", without array_sort(…) or size(…) around it,"
     for code, names in ((204, functions.RANDOM), (206, functions.VOLATILE), (207, functions.ORDERED)):
         if name in names:
             return code, "function", ""

@@ -161,6 +161,11 @@ def with_groups(
 def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tuple[Operator, exp.Expr]:
     """The rows ⟕ those of a subquery of which each has one at most, and its value, which is NULL where there is none."""
     query, place = without_brackets(node), env.text.place(node, "SELECT")
+    firsts = lowering.first_of_each(query, env, root, "scalar", outer=True) if is_limited_to_one(query) else None
+    if firsts is not None:
+        root, entries = firsts
+        entry = _item(lowering, entries, place)
+        return root, exp.null() if entry is None else column(entry.attribute)
     found = correlated_rows(lowering, node, env, root, "scalar")
     entry = None if found is None else _item(lowering, found[2], place)
     if found is None or entry is None:

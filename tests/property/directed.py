@@ -3139,6 +3139,38 @@ DIRECTED["texts of equal numbers"] = build(
     {"t0": [(1, "0.0"), (2, "-0.0"), (3, "0.5")]},
     {"t1": [("0.0", 4), ("-0.0", None)]},
 )
+_FIRST_OF_EACH = "SELECT a.k AS c0, a.y AS c1, l.v AS c2 FROM t0 AS a"
+DIRECTED |= {
+    "the first row of another table for each row": build(
+        _DAYS,
+        f"{_FIRST_OF_EACH} LEFT JOIN LATERAL (SELECT coalesce(b.z, 0) AS v FROM t1 AS b WHERE b.x = a.x AND b.d <= a.y "
+        "ORDER BY b.d DESC LIMIT 1) AS l ON true",
+        *_BY_DAY,
+    ),
+    "the first two rows of another table for each row": build(
+        _DAYS,
+        f"{_FIRST_OF_EACH} JOIN LATERAL (SELECT b.z AS v, b.d, b.x FROM t1 AS b WHERE b.x <= a.x ORDER BY v DESC, d, x LIMIT 2) "
+        "AS l ON l.v > 6",
+        *_BY_DAY,
+    ),
+    "the value of the first row of another table": build(
+        _DAYS,
+        "SELECT a.k AS c0, (SELECT b.z AS v FROM t1 AS b WHERE b.x = a.x ORDER BY b.d LIMIT 1) AS c1 FROM t0 AS a "
+        "WHERE a.y > 5 OR a.y IS NULL",
+        *_BY_DAY,
+    ),
+    "rows that are tested by the first row of another table": build(
+        _DAYS,
+        "SELECT a.k AS c0, a.x AS c1 FROM t0 AS a "
+        "WHERE coalesce((SELECT b.z FROM t1 AS b WHERE b.x = a.x AND b.z < a.y * 4 ORDER BY b.d DESC LIMIT 1), 7) > 6",
+        *_BY_DAY,
+    ),
+    "the first row of another table for each of padded rows": build(
+        _DAYS,
+        f"SELECT a.k AS c0, b.d AS c1, (SELECT c.y FROM t0 AS c WHERE c.x > b.d ORDER BY c.k LIMIT 1) AS c2 FROM {_PADDED_ROWS}",
+        *_BY_DAY,
+    ),
+}
 # Of a feed that holds it as deleted and inserted, as after an UPDATE that changes nothing of it. Groups by a DOUBLE are not named by
 # literals, so that those of a minimum are recomputed.
 DIRECTED["a row of a group is written as it was"] = build(

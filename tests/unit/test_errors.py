@@ -232,6 +232,13 @@ def test_the_call_is_named_with_its_function(call: str) -> None:
     assert call in str(error) and "depends on the order of rows" in str(error)
 
 
+@pytest.mark.parametrize("call", ["collect_set(price)", "collect_list(price)", "element_at(collect_set(price), 1)"])
+def test_what_makes_a_list_determined_is_said(call: str) -> None:
+    error = raised(f"SELECT cid, {call} AS f FROM main.orders GROUP BY cid")
+    assert error.codes == ("IDIVM-207",)
+    assert "(price), without array_sort(…) or size(…) around it, depends on the order of rows" in str(error)
+
+
 def test_view_that_reads_itself() -> None:
     assert raised("SELECT * FROM main.circle").codes == ("IDIVM-307",)
 
@@ -299,6 +306,13 @@ REFUSED = {
     "SELECT cid FROM main.orders GROUP BY cid HAVING CASE WHEN cid IN (SELECT cid FROM main.customers) THEN true END": "208",
     "SELECT id FROM main.orders WHERE coalesce(cid IN (SELECT cid FROM main.customers), id > 1)": "208",
     "SELECT o.id FROM main.orders o JOIN main.orders p ON o.id = 1 OR p.cid IN (SELECT cid FROM main.customers)": "208",
+    "SELECT id FROM main.orders WHERE CAST(id AS STRING) COLLATE UTF8_LCASE NOT IN (SELECT name FROM main.customers)": "208",
+    "SELECT id, (SELECT p.price FROM main.orders p WHERE p.cid = o.cid ORDER BY p.price LIMIT 1) AS q FROM main.orders o": "205",
+    "SELECT line, (SELECT price FROM main.orders WHERE status = line ORDER BY id LIMIT 1) AS q FROM main.log": "208",
+    "SELECT o.id, l.q FROM main.orders o LEFT JOIN LATERAL (SELECT p.price AS q FROM main.orders p WHERE p.cid = o.cid "
+    "ORDER BY p.id LIMIT 1) l ON l.q > 3": "208",
+    "SELECT o.id, (SELECT p.price FROM main.orders p WHERE p.cid = o.cid ORDER BY p.id LIMIT 1 OFFSET 1) AS q "
+    "FROM main.orders o": "208",
     "SELECT id FROM main.orders WHERE id = 1 OR cid IN (SELECT name FROM main.customers)": "208",
     "SELECT id FROM main.orders WHERE id = 1 OR CAST(price AS FLOAT) IN (SELECT cid FROM main.customers)": "208",
     "SELECT id FROM main.orders WHERE id = 1 OR upper(CAST(id AS STRING)) IN (SELECT name FROM main.customers)": "208",
