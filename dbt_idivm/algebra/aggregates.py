@@ -102,7 +102,7 @@ def type_of_aggregate(node: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.
             return exp.DataType.build("int")
         kind = _type_of_value(function, below)
         return None if kind is None else exp.DataType(this=Type.ARRAY, expressions=[kind.copy()], nested=True)
-    if isinstance(function, BY):
+    if isinstance(function, BY + ANY):
         return _type_of_value(function, below)
     name = name_of(function)
     if name in LISTS:
@@ -115,7 +115,7 @@ def like_aggregate(node: exp.Expr) -> exp.Expr | None:
     """An expression over the same attributes that has the type of the aggregate: of max_by(x, y) x, of a sorted array an array of
     its elements; None where there is none."""
     function = function_of(node)
-    if isinstance(function, BY):
+    if isinstance(function, BY + ANY):
         return value_of(function).copy()
     if function is not None and is_collection(function) and is_sorting(node):
         return exp.Array(expressions=[value_of(function).copy()])

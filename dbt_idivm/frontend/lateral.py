@@ -20,6 +20,7 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.aggregate import Grouping
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.existence import without_brackets
+from dbt_idivm.frontend.of_each import aggregated_for_each
 from dbt_idivm.frontend.partners import CORRELATED, pairs_of
 from dbt_idivm.frontend.resolve import Resolver, bare
 from dbt_idivm.frontend.scalar import correlated_rows, has_one_group, with_entries, with_groups
@@ -66,16 +67,18 @@ def _grouped(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, e
     below, place = env.below(names).within(query), text.place(source, "LATERAL")
     rows, scope, conditions, selected = lowering.subquery(query, below)
     pairs = pairs_of(lowering, conditions, left, rows)
-    if pairs is None or (pairs and query.args.get("having")):
+    if conditions and query.args.get("having"):
         raise lowering.stopped_by(finding(208, place, what=CORRELATED))
     grouping = Grouping(lowering, query, below, rows, scope, name)
-    if pairs:
+    if pairs is None:
+        root, values = aggregated_for_each(lowering, grouping, conditions, selected, left, place)
+    elif pairs:
         root, values = with_groups(lowering, grouping, pairs, selected, left, place)
     else:
         root, found = grouping.apply(selected)
         values = list(found)
     root, entries = with_entries(lowering, root, selected, values, name)
-    if not pairs:
+    if not conditions:
         return _joined(lowering, left, names, node, env, (root, [], entries))
     return _filtered(lowering, root, entries, names, node, env)
 

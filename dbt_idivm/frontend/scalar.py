@@ -38,6 +38,7 @@ from dbt_idivm.frontend.existence import (
 from dbt_idivm.frontend.generators import is_generating
 from dbt_idivm.frontend.group_by import SelectItem
 from dbt_idivm.frontend.grouping_sets import has_sets
+from dbt_idivm.frontend.of_each import aggregated_for_each
 from dbt_idivm.frontend.partners import CORRELATED, equalities, has_partner, or_nothing, outer_joined, pair_of, pairs_of
 from dbt_idivm.frontend.resolve import bare, is_existence, is_limited, subqueries_in
 from dbt_idivm.frontend.scope import Entry, Scope
@@ -136,10 +137,13 @@ def _joined(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tup
         return root, exp.null()
     having = query.args.get("having") is not None
     pairs = pairs_of(lowering, conditions, root, rows)
-    if pairs is None or (pairs and having):
+    if conditions and having:
         lowering.findings.append(finding(208, place, what=CORRELATED))
         return root, exp.null()
     grouping = Grouping(lowering, query, env, rows, scope, "scalar")
+    if pairs is None:
+        joined, (value,) = aggregated_for_each(lowering, grouping, conditions, (item,), root, place)
+        return joined, value
     if pairs:
         joined, (value,) = with_groups(lowering, grouping, pairs, (item,), root, place)
         return joined, value

@@ -3171,6 +3171,41 @@ DIRECTED |= {
         *_BY_DAY,
     ),
 }
+_WEIGHED = "t0(k int, x int, y int, w double, m map<int,int>; k)\nt1(x int, d int, z int; x, d)"
+DIRECTED |= {
+    "the last value up to a day": build(
+        _DAYS,
+        "SELECT a.k AS c0, a.y AS c1, (SELECT max_by(b.z, b.d) FROM t1 AS b WHERE b.x = a.x AND b.d <= a.y - 4) AS c2 FROM t0 AS a",
+        *_BY_DAY,
+    ),
+    "sums and counts of rows that are less": build(
+        _DAYS,
+        "SELECT a.k AS c0, (SELECT count(*) * 100 + count(b.z) + coalesce(sum(b.z), 0) FROM t1 AS b WHERE b.z < a.y * 3) AS c1, "
+        "(SELECT sum(1) FROM t1 AS b WHERE b.x >= a.x) AS c2 FROM t0 AS a",
+        *_BY_DAY,
+    ),
+    "aggregates by two conditions beside a JOIN": build(
+        _DAYS,
+        f"{_FIRST_OF_EACH.replace('l.v', 'l.n + l.m')} LEFT JOIN LATERAL (SELECT count(*) AS n, max(coalesce(b.z, 3)) AS m "
+        "FROM t1 AS b WHERE b.x <= a.x) AS l",
+        *_BY_DAY,
+    ),
+    "rows that are kept by how many are less": build(
+        _DAYS,
+        "SELECT a.k AS c0, a.x AS c1 FROM t0 AS a WHERE (SELECT count(*) FROM t1 AS b WHERE b.x = a.x AND b.z > a.y) <> 1",
+        *_BY_DAY,
+    ),
+    "counts of rows that are less than padded ones": build(
+        _DAYS,
+        f"SELECT a.k AS c0, b.d AS c1, b.z AS c2, (SELECT count(*) FROM t0 AS c WHERE c.k <= b.d) AS c3 FROM {_PADDED_ROWS}",
+        *_BY_DAY,
+    ),
+    "any value of the row up to a day": build(
+        _DAYS,
+        "SELECT a.k AS c0, (SELECT first(c.y) FROM t0 AS c WHERE c.k = a.x AND c.y >= a.y) AS c1 FROM t0 AS a",
+        *_BY_DAY,
+    ),
+}
 # Of a feed that holds it as deleted and inserted, as after an UPDATE that changes nothing of it. Groups by a DOUBLE are not named by
 # literals, so that those of a minimum are recomputed.
 DIRECTED["a row of a group is written as it was"] = build(

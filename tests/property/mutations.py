@@ -19,7 +19,7 @@ from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import SIGN, Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.frontend import existence, partners, scalar
+from dbt_idivm.frontend import existence, limit, of_each, partners, scalar
 from dbt_idivm.idiff import build
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import (
@@ -44,7 +44,7 @@ from dbt_idivm.operators import project as project_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.operators import unnest as unnest_operator
 from dbt_idivm.operators import window as window_operator
-from dbt_idivm.operators.aggregate import Grouped
+from dbt_idivm.operators.aggregate import Call, Grouped
 from dbt_idivm.operators.scan import DiffClass, DiffRows, scans
 from dbt_idivm.operators.window import Windowed
 from dbt_idivm.optimize.lineage import leaves
@@ -1927,6 +1927,39 @@ CONSERVATIVE = (
         "⟕: the INS of padded rows are not fresh",
         with_builder(OuterJoin, "outer_del_pads", fresh_padded_rows),
         "an outer-joined row is updated while a partner comes and another goes",
+    ),
+)
+
+
+def part_of_a_key(patch: Patch) -> None:
+    for module in (limit, of_each):
+        known = module.key_of
+        patch.setattr(module, "key_of", lambda root, known=known: (known(root) or ())[:1])
+
+
+class OfAllRows(Call):
+    """count(*) also of padded rows."""
+
+    @classmethod
+    def of(cls, name: str, function: str, argument: str | None = None, *, distinct: bool = False) -> Call:
+        return Call.of(name, function)
+
+
+MUTATIONS += (
+    Mutation(
+        "rows that belong to each row are of the one with its whole key",
+        part_of_a_key,
+        "the first row of another table for each of padded rows",
+    ),
+    Mutation(
+        "aggregates of rows that belong to each row are of its whole key",
+        part_of_a_key,
+        "counts of rows that are less than padded ones",
+    ),
+    Mutation(
+        "a padded row is not counted",
+        lambda patch: patch.setattr(of_each, "Call", OfAllRows),
+        "rows that are kept by how many are less",
     ),
 )
 
