@@ -96,7 +96,6 @@ class Held:
         return copy
 
 
-
 def mapped(names: Definitions, known: Definitions) -> Mapping[str, exp.Expr]:
     """Those of the definitions that can be translated."""
     found = ((name, translated(each, known)) for name, each in names.items())

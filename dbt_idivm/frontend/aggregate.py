@@ -94,7 +94,8 @@ class Grouping:
         place = self.env.text.place(self.node.args.get("group") or self.node, "GROUP")
         self.lowering.findings += incomparable_attributes(grouped, below, place, "GROUP BY")
         self._refuse_incomparable(below)
-        result: Operator = Aggregate(below, grouped, tuple(self.calls.values()))
+        by_key = not {*self.common} <= {*self.groups.values()}
+        result: Operator = Aggregate(below, grouped, tuple(self.calls.values()), by_key)
         return (result if having is None else Select(result, having)), expressions
 
     def _reader(self, items: Sequence[SelectItem]) -> GroupBy:

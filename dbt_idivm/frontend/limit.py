@@ -13,25 +13,26 @@ those of FROM, and positions.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT, alias, column, conjunction
+from dbt_idivm.algebra.expressions import DIALECT, alias, column, conjunction, passing
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.aggregate import is_aggregated
 from dbt_idivm.frontend.at_most_one import key_of
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.generators import is_generating
+from dbt_idivm.frontend.partners import outer_joined
 from dbt_idivm.frontend.resolve import Resolver, bare, is_aggregate, is_limited, own_nodes, subqueries_in
 from dbt_idivm.frontend.scalar import with_entries
 from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.select import Item
 from dbt_idivm.frontend.text import Text
-from dbt_idivm.frontend.types import incomparable_operands
 from dbt_idivm.frontend.window import INSTEAD, is_windowed, windowed
-from dbt_idivm.operators import Join, OuterJoin, Select
+from dbt_idivm.operators import Join, Project, Select
 
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
@@ -128,7 +129,6 @@ def takes_first_rows(query: exp.Expr) -> bool:
     return bool(_number(query.args.get("limit"))) and not any(test(query) for test in others)
 
 
-# Wrong without a key: two equal rows of l would have one first row of r between them.
 def first_of_each(
     lowering: Lowering, node: exp.Select, env: Env, root: Operator, name: str, *, outer: bool
 ) -> tuple[Operator, tuple[Entry, ...]]:
@@ -142,10 +142,9 @@ def first_of_each(
     problem = None if of_result else _mixed(core, order)
     if not of_result:
         core.append("expressions", alias(window, _NUMBER))
-    rows, scope, conditions, selected = lowering.subquery(core, env.within(core))
+    rows, _, conditions, selected = lowering.subquery(core, env.within(core))
     if not of_result:
-        *selected, last = selected
-        window = cast(exp.Window, last.expression)
+        window, selected = cast(exp.Window, selected[-1].expression), selected[:-1]
     rows, entries = with_entries(lowering, rows, selected, [item.expression for item in selected], name)
     if of_result:
         problem = _over_output(order, Scope(entries), lowering, env)
@@ -163,11 +162,16 @@ def first_of_each(
         result, (item,) = windowed(lowering, env, found, (Item(_NUMBER, window, raw),), name)
         return Select(result, exp.LTE(this=column(item.expression.name), expression=exp.Literal.number(_number(clause))))
 
-    condition = conjunction(conditions) or _TRUE
-    lowering.findings += incomparable_operands(condition, {**root.types, **rows.types}, place)
-    inner = rows if conditions else firsts(rows)
-    joined = OuterJoin(root, inner, condition, lowering.names.outer_join(name)) if outer else Join(root, inner, condition)
-    return (firsts(joined) if conditions else joined), entries
+    if not conditions:
+        rows = firsts(rows)
+        return (outer_joined(lowering, root, rows, [], place) if outer else Join(root, rows, _TRUE)), entries
+    present = lowering.names.attribute(name, "present")
+    if not outer:
+        rows = Project(rows, (*passing(rows.columns), (present, exp.Literal.number(1))))
+    joined: Operator = replace(outer_joined(lowering, root, rows, conditions, place), by_key=True)
+    if not outer:
+        joined = Select(joined, exp.Not(this=exp.Is(this=column(present), expression=exp.null())))
+    return firsts(joined), entries
 
 
 def _numbering(order: exp.Order, instead: Finding) -> exp.Window:

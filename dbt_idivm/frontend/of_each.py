@@ -1,11 +1,11 @@
 """Aggregates of the rows that belong to each row, by any conditions → γ over ⟕, by a key of these rows.
 
     (SELECT max_by(p.rate, p.day) FROM p WHERE p.cur = l.cur AND p.day <= l.day)
-                                    γ_{key(l); max_by(rate, day), any_value of the rest of l}(l ⟕_{p.cur = l.cur ∧ p.day <= l.day} p)
+        γ_{key(l); max_by(rate, day), any_value of the rest of l}(l ⟕_{p.cur = l.cur ∧ p.day <= l.day} p)
 
-Each row of l is one group, also where no row of p belongs to it: then it is one padded row. Aggregates leave out NULLs, and what they
-read is computed of p before it is padded; count(*) counts a 1 beside each row of p. All rows of a group have one row of l, so that
-any value of its columns is theirs. With equalities only, groups of p are joined (`scalar.py`), which takes less.
+Each row of l is one group, also where no row of p belongs to it: then it is one padded row. Aggregates leave out NULLs, and what
+they read is computed of p before it is padded; count(*) counts a 1 beside each row of p. All rows of a group have one row of
+l, so that any value of its columns is theirs. With equalities only, groups of p are joined (`scalar.py`), which takes less.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import attributes, column, conjunction, passing
+from dbt_idivm.algebra.expressions import attributes, column, passing
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import Place, finding
 from dbt_idivm.frontend.aggregate import Grouping
@@ -58,7 +58,7 @@ def aggregated_for_each(
     joined = outer_joined(lowering, root, rows, on, place)
     calls = [Call.of(each.name, "count", present) if _counts_rows(each) else each for each in inner.calls]
     rest = [Call(name, exp.AnyValue(this=column(name))) for name in root.columns if name not in key]
-    return Aggregate(joined, (*key, *dict.fromkeys(grouping.common)), (*calls, *rest)), list(values)
+    return Aggregate(joined, (*key, *dict.fromkeys(grouping.common)), (*calls, *rest), by_key=True), list(values)
 
 
 def _counts_rows(call: Call) -> bool:

@@ -84,10 +84,12 @@ class Lowering:
         return root, scope, conditions, tuple(items(self, node, env, scope, root.types, scalars))
 
     def first_of_each(
-        self, node: exp.Select, env: Env, root: Operator, name: str, *, outer: bool
+        self, node: exp.Expr, env: Env, root: Operator, name: str, *, outer: bool
     ) -> tuple[Operator, tuple[Entry, ...]] | None:
         """Each row of `root` with the first rows of a subquery that belong to it; None if that is none of ORDER BY and LIMIT."""
-        return first_of_each(self, node, env, root, name, outer=outer) if takes_first_rows(node) else None
+        if not takes_first_rows(node):
+            return None
+        return first_of_each(self, cast(exp.Select, node), env, root, name, outer=outer)
 
     def source(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
         """FROM with its joins, from left to right. A comma is one of them: `a, b JOIN c` is `(a CROSS JOIN b) JOIN c`."""

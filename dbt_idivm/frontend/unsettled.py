@@ -31,7 +31,7 @@ from dbt_idivm.passes.infer_ids import infer_ids
 _SEVERAL = (
     "of a value that may differ in a group (min(x) is one of its values, and min_by(x, id) that of the row with the least key id)"
 )
-_TIES = "of rows that have the same y, if y and the groups are no key (struct(y, id) in the place of y, with the key id, breaks the ties),"
+_TIES = "of rows that have the same y, if y and the groups are no key (struct(y, id) for y, with the key id, breaks the ties),"
 _UNCERTAIN = "of a type that the planner is not certain of (CAST what it collects),"
 
 

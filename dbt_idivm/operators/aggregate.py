@@ -234,6 +234,7 @@ class Aggregate(Grouped, Operator):
     """γ of a view."""
 
     child: Operator
+    by_key: bool = False  # its groups are those of the query by the keys of tables
 
     def __post_init__(self) -> None:
         if missing := {*self.groups, *self.arguments} - set(self.child.columns):

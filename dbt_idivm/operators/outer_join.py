@@ -142,7 +142,7 @@ class OuterJoin(OuterPair, Operator):
 
     def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
         """Those of a preserved input. Those of one that may be absent hold beside its marker, which is NULL where all of it is;
-        what is never NULL in its rows determines the marker, and of ⟕ so does what φ reads of the left input.
+        what is never NULL in its rows determines the marker, and of ⟕ so does the left row, or what φ reads of it.
 
         Of ⟕ `a = f(b)` determines a of the right input beside the marker, because a is NULL in padded rows.
         """
@@ -152,6 +152,7 @@ class OuterJoin(OuterPair, Operator):
         if not self.full:
             certain, mark = self.certain_types, marks[RIGHT]
             found += [(by | mark, names) for by, names in equalities(self.condition, certain) if names <= {*self.right.columns}]
+            found += [(frozenset(self.left.ids), mark)] if self.left.unique else []
             if all(name in certain and equal_is_identical(certain[name]) for name in self.used_left):
                 found.append((self.used_left, mark))
         return tuple(found)

@@ -110,7 +110,9 @@ class Project(Compute, Operator):
 
     def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
         kinds = self.child.certain_types
-        found = ((frozenset(attributes(each)), frozenset({name})) for name, each in self.computed if is_function_of_values(each, kinds))
+        found = (
+            (frozenset(attributes(each)), frozenset({name})) for name, each in self.computed if is_function_of_values(each, kinds)
+        )
         parts = ((frozenset({name}), parts_of_value(each)) for name, each in self.computed)
         return (*found, *((whole, names) for whole, names in parts if names), *below[0])
 

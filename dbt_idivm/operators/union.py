@@ -273,7 +273,7 @@ class UnionAll(Branches, Operator):
         return tuple(dict.fromkeys((*found, frozenset[str]().union(*found), *(frozenset({each}) for each in self.outputs))))
 
     def _tells_branches_apart(self, names: Sequence[str | None]) -> bool:
-        """Whether an output, which these attributes of the branches are, is a literal of one kind in each, and no two are equal."""
+        """Whether an output, which these attributes of the branches are, is another literal of one kind in each."""
         found = [None if name is None else constant(part, name) for part, name in zip(self.parts, names, strict=True)]
         if not all(isinstance(each, exp.Literal) and (each.is_string or each.is_int) for each in found):
             return False

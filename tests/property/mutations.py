@@ -19,7 +19,7 @@ from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import SIGN, Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.frontend import existence, limit, of_each, partners, scalar
+from dbt_idivm.frontend import existence, of_each, partners, scalar
 from dbt_idivm.idiff import build
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import (
@@ -1932,9 +1932,8 @@ CONSERVATIVE = (
 
 
 def part_of_a_key(patch: Patch) -> None:
-    for module in (limit, of_each):
-        known = module.key_of
-        patch.setattr(module, "key_of", lambda root, known=known: (known(root) or ())[:1])
+    known = of_each.key_of
+    patch.setattr(of_each, "key_of", lambda root: (known(root) or ())[:1])
 
 
 class OfAllRows(Call):
@@ -1946,11 +1945,6 @@ class OfAllRows(Call):
 
 
 MUTATIONS += (
-    Mutation(
-        "rows that belong to each row are of the one with its whole key",
-        part_of_a_key,
-        "the first row of another table for each of padded rows",
-    ),
     Mutation(
         "aggregates of rows that belong to each row are of its whole key",
         part_of_a_key,
