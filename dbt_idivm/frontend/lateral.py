@@ -4,6 +4,8 @@
     l LEFT JOIN LATERAL (SELECT y FROM r WHERE q(r, l)) ON c       l ⟕_{q ∧ c} r
     l, LATERAL (SELECT count(*) FROM r WHERE r.k = l.k)            l ⟕_{k = l.k} γ_{k; count(*)}(r), COALESCE(count, 0)
 
+    l LEFT JOIN LATERAL (SELECT y FROM r ORDER BY … LIMIT 1)       see `limit.py`
+
 What may be correlated, and how, is the same as for a scalar subquery (`scalar.py`), but for the number of rows. The one group of
 all rows is there for each row of l, also where it has no rows.
 """

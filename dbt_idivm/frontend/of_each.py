@@ -6,6 +6,7 @@
 Each row of l is one group, also where no row of p belongs to it: then it is one padded row. Aggregates leave out NULLs, and what
 they read is computed of p before it is padded; count(*) counts a 1 beside each row of p. All rows of a group have one row of
 l, so that any value of its columns is theirs. With equalities only, groups of p are joined (`scalar.py`), which takes less.
+A group that HAVING removes gives NULL.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from dbt_idivm.frontend.aggregate import Grouping
 from dbt_idivm.frontend.at_most_one import key_of
 from dbt_idivm.frontend.group_by import SelectItem
 from dbt_idivm.frontend.partners import CORRELATED, equalities, outer_joined, pair_of
-from dbt_idivm.operators import Aggregate, Project
+from dbt_idivm.operators import Aggregate, Project, Select
 from dbt_idivm.operators.aggregate import Call
 
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
-_WITHOUT_KEY = "an aggregate that is correlated by more than equalities, for rows of which no column shows the key (declare it)"
+_WITHOUT_KEY = "an aggregate that is correlated by more than equalities, or with HAVING, for rows of which no column shows the key (declare it)"
 
 
 def aggregated_for_each(
@@ -45,13 +46,17 @@ def aggregated_for_each(
     pairs = [pair for _, pair in found if pair is not None]
     keys = [grouping.key(mine) for _, mine in pairs]  # they are the same in all rows that belong to one
     inner, values = grouping.apply(items)
-    key = key_of(root)
-    # Wrong without it: percentile(1, 0.5) of no row would be that of the padded one.
-    is_of_nothing = not isinstance(inner, Aggregate) or any(not (each.arguments or _counts_rows(each)) for each in inner.calls)
-    if key is None or is_of_nothing:
+    having = inner.condition if isinstance(inner, Select) else None
+    inner = inner.child if isinstance(inner, Select) else inner
+    assert isinstance(inner, Aggregate)
+    if having is not None:
+        values = tuple(exp.Case(ifs=[exp.If(this=having.copy(), true=each)]) for each in values)
+    key, known = key_of(root), {*grouping.common, *(each.name for each in inner.calls)}
+    # Wrong without the former: percentile(1, 0.5) of no row would be that of the padded one.
+    is_of_nothing = any(not (each.arguments or _counts_rows(each)) for each in inner.calls)
+    if key is None or is_of_nothing or any(not {*attributes(each)} <= known for each in values):
         lowering.findings.append(finding(208, place, what=_WITHOUT_KEY if key is None else CORRELATED))
         return root, [exp.null() for _ in items]
-    assert isinstance(inner, Aggregate)
     on = [*equalities(pairs, keys), *(each for each, pair in found if pair is None)]
     present = lowering.names.attribute("scalar", "present")
     rows = _with(inner.child, grouping.rows, tuple(name for each in on for name in attributes(each)), present)

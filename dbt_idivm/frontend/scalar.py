@@ -6,7 +6,8 @@
 
 A query without GROUP BY that aggregates has exactly one row, and with equalities to the outer row as its only correlated
 conditions it has one group at most for each outer row. Where there is none, each aggregate is NULL, each count 0, and a
-sorted list empty. Any other query may have several rows, on which Spark fails, unless what its conditions fix determines a row,
+sorted list empty. Under any other correlated conditions see `of_each.py`, and of ORDER BY with LIMIT 1 `limit.py`. Any other query may have
+several rows, on which Spark fails, unless what its conditions fix determines a row,
 by keys and groups.
 
 EXISTS and IN that are AND-ed conditions of WHERE are ⋉ and ▷ (`subquery.py`), and in `partners.py` where they are values.
@@ -137,11 +138,8 @@ def _joined(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tup
         return root, exp.null()
     having = query.args.get("having") is not None
     pairs = pairs_of(lowering, conditions, root, rows)
-    if conditions and having:
-        lowering.findings.append(finding(208, place, what=CORRELATED))
-        return root, exp.null()
     grouping = Grouping(lowering, query, env, rows, scope, "scalar")
-    if pairs is None:
+    if pairs is None or (pairs and having):
         joined, (value,) = aggregated_for_each(lowering, grouping, conditions, (item,), root, place)
         return joined, value
     if pairs:

@@ -3200,6 +3200,12 @@ DIRECTED |= {
         f"SELECT a.k AS c0, b.d AS c1, b.z AS c2, (SELECT count(*) FROM t0 AS c WHERE c.k <= b.d) AS c3 FROM {_PADDED_ROWS}",
         *_BY_DAY,
     ),
+    "aggregates of rows that belong to each and are kept by HAVING": build(
+        _DAYS,
+        "SELECT a.k AS c0, (SELECT count(*) FROM t1 AS b WHERE b.x = a.x HAVING count(*) <> 1) AS c1, "
+        "(SELECT sum(b.z) FROM t1 AS b WHERE b.x < a.x HAVING max(b.z) > 10) AS c2 FROM t0 AS a",
+        *_BY_DAY,
+    ),
     "any value of the row up to a day": build(
         _DAYS,
         "SELECT a.k AS c0, (SELECT first(c.y) FROM t0 AS c WHERE c.k = a.x AND c.y >= a.y) AS c1 FROM t0 AS a",

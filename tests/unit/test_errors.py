@@ -313,7 +313,8 @@ REFUSED = {
     "ORDER BY p.id LIMIT 1) l ON l.q > 3": "208",
     "SELECT o.id, (SELECT p.price FROM main.orders p WHERE p.cid = o.cid ORDER BY p.id LIMIT 1 OFFSET 1) AS q "
     "FROM main.orders o": "208",
-    "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.cid > o.cid HAVING count(*) > 1) AS m FROM main.orders o": "208",
+    "SELECT (SELECT max(name) FROM main.customers c WHERE c.name = l.line HAVING count(*) > 1) AS m FROM main.log l": "208",
+    "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.cid = o.cid HAVING c.cid > 1) AS m FROM main.orders o": "208",
     "SELECT id, (SELECT percentile(1, 0.5) FROM main.customers c WHERE c.cid > o.cid) AS m FROM main.orders o": "208",
     "SELECT id FROM main.orders WHERE id = 1 OR cid IN (SELECT name FROM main.customers)": "208",
     "SELECT id FROM main.orders WHERE id = 1 OR CAST(price AS FLOAT) IN (SELECT cid FROM main.customers)": "208",
@@ -403,7 +404,6 @@ REFUSED = {
     "SELECT id, (SELECT max(cid) FROM main.customers UNION ALL SELECT 1) AS m FROM main.orders": "208",
     "SELECT (SELECT max(name) FROM main.customers c WHERE c.name > l.line) AS m FROM main.log l": "208",
     "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.name = upper(o.status)) AS m FROM main.orders o": "208",
-    "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.cid = o.cid HAVING count(*) > 1) AS m FROM main.orders o": "208",
     "SELECT id, (SELECT max(o.id) FROM main.customers c) AS m FROM main.orders o": "208",
     "SELECT id, (SELECT max(cid), 1 FROM main.customers) AS m FROM main.orders": "229",
     "SELECT count(*) AS n, (SELECT max(cid) FROM main.customers) AS m FROM main.orders": "208",
