@@ -219,11 +219,11 @@ CODES: tuple[ErrorCode, ...] = (
         "subquery in an expression: {what}",
         "IN and NOT IN are maintained as conditions of WHERE or CASE WHEN, with nothing but AND and OR around them, and as any "
         "other value where nothing is NULL; below OR, in CASE WHEN and as a value, they and EXISTS may be correlated by "
-        "equalities only; aggregates of a scalar subquery, and ORDER BY with LIMIT 1, by anything, for rows with a key; any other "
-        "scalar subquery must have one row at most, because its conditions fix a key of its rows or all its groups; there are no "
-        "rules for others yet",
-        "declare the keys of the subquery's table and of the rows around it, or write it as such an EXISTS, as a join on a unique key, or with an "
-        "aggregated derived table, " + _REBUILD,
+        "equalities only; aggregates of a scalar subquery, and ORDER BY with LIMIT 1, by anything, for rows with a key; any "
+        "other scalar subquery must have one row at most, because its conditions fix a key of its rows or all its groups; there "
+        "are no rules for others yet",
+        "declare the keys of the subquery's table and of the rows around it, or write it as such an EXISTS, as a join on a "
+        "unique key, or with an aggregated derived table, " + _REBUILD,
         "subqueries",
     ),
     ErrorCode(

@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.decimals import DIGITS, is_integral
 from dbt_idivm.algebra.expressions import attributes, call_name, conjuncts
-from dbt_idivm.algebra.types import Type, alternatives, equal_is_identical, is_text
+from dbt_idivm.algebra.identical import equal_is_identical
+from dbt_idivm.algebra.types import Type, alternatives, is_text
 
 # (attributes, the attributes that they determine): rows that are equal in the former are equal in the latter
 Dependency = tuple[frozenset[str], frozenset[str]]

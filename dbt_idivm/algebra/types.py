@@ -39,28 +39,6 @@ _EXACTLY_ORDERED = frozenset(
         Type.TIMESTAMPNTZ,
     }
 )
-# Equal values of these are identical. Of others they may not be: 0.0 and -0.0, texts that a collation takes as equal.
-_IDENTICAL = frozenset(
-    {
-        Type.TINYINT,
-        Type.SMALLINT,
-        Type.INT,
-        Type.BIGINT,
-        Type.DECIMAL,
-        Type.BOOLEAN,
-        Type.TEXT,
-        Type.VARCHAR,
-        Type.DATE,
-        Type.TIMESTAMP,
-        Type.TIMESTAMPTZ,
-        Type.TIMESTAMPLTZ,
-        Type.TIMESTAMPNTZ,
-        Type.BINARY,
-        Type.VARBINARY,
-        Type.ARRAY,
-        Type.STRUCT,
-    }
-)
 
 
 @cache
@@ -253,12 +231,6 @@ def distinguishable(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
     field = exp.PropertyEQ(this=exp.to_identifier("v"), expression=value.copy())
     json = exp.Anonymous(this="TO_JSON", expressions=[exp.Struct(expressions=[field])])
     return exp.DPipe(this=json, expression=text, safe=True)
-
-
-def equal_is_identical(kind: exp.DataType) -> bool:
-    """Whether values of a certain type, or of its parts, are identical if they are equal."""
-    parts = list(kind.find_all(exp.DataType))
-    return all(part.this in _IDENTICAL for part in parts) and kind.find(exp.CollateColumnConstraint) is None
 
 
 def is_small_integer(kind: exp.DataType) -> bool:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.identical import equal_is_identical
 from dbt_idivm.algebra.inference import determined_by
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.types import equal_is_identical
 from dbt_idivm.operators import Aggregate, Unnest
 from dbt_idivm.operators.aggregate import Call
 from dbt_idivm.operators.window import WindowCall

@@ -30,7 +30,9 @@ from dbt_idivm.operators.aggregate import Call
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
-_WITHOUT_KEY = "an aggregate that is correlated by more than equalities, or with HAVING, for rows of which no column shows the key (declare it)"
+_WITHOUT_KEY = (
+    "an aggregate correlated by more than equalities, or with HAVING, for rows of which no column shows a key (declare it)"
+)
 
 
 def aggregated_for_each(

@@ -6,9 +6,8 @@
 
 A query without GROUP BY that aggregates has exactly one row, and with equalities to the outer row as its only correlated
 conditions it has one group at most for each outer row. Where there is none, each aggregate is NULL, each count 0, and a
-sorted list empty. Under any other correlated conditions see `of_each.py`, and of ORDER BY with LIMIT 1 `limit.py`. Any other query may have
-several rows, on which Spark fails, unless what its conditions fix determines a row,
-by keys and groups.
+sorted list empty. Under other correlated conditions, or with HAVING, see `of_each.py`; for ORDER BY with LIMIT 1 `limit.py`. Any
+other query may have several rows, on which Spark fails, unless what its conditions fix determines a row, by keys and groups.
 
 EXISTS and IN that are AND-ed conditions of WHERE are ⋉ and ▷ (`subquery.py`), and in `partners.py` where they are values.
 """

@@ -43,12 +43,12 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, Pair, Probe, project
 from dbt_idivm.algebra.expressions import attributes, column, conjuncts, passing
+from dbt_idivm.algebra.identical import equal_is_identical
 from dbt_idivm.algebra.inference import Dependency, equalities, rejects_null, typed_null
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, both_states, values_of_signed, with_sign
 from dbt_idivm.algebra.outer import LEFT, RIGHT, OuterPair
 from dbt_idivm.algebra.probe_any import ProbeAny
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.algebra.types import equal_is_identical
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
