@@ -211,7 +211,7 @@ CODES: tuple[ErrorCode, ...] = (
         "{function} depends on the order of rows",
         "a table has no order, so two evaluations over the same rows may differ",
         "use min, max, array_sort(collect_list(…)) of a type without floats, or another aggregate whose result does not depend "
-        "on the order, " + _REBUILD,
+        "on the order; declare the key that makes the value the same in all rows of a group, or breaks ties, " + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-208",
@@ -219,10 +219,11 @@ CODES: tuple[ErrorCode, ...] = (
         "subquery in an expression: {what}",
         "IN and NOT IN are maintained as conditions of WHERE or CASE WHEN, with nothing but AND and OR around them, and as any "
         "other value where nothing is NULL; below OR, in CASE WHEN and as a value, they and EXISTS may be correlated by "
-        "equalities only, as aggregates of a scalar subquery; any other scalar subquery must have one row at most, because its "
-        "conditions fix a key of its rows or all its groups; there are no rules for others yet",
-        "declare the key of the subquery's table, or write it as such an EXISTS, as a join on a unique key, or with an "
-        "aggregated derived table, " + _REBUILD,
+        "equalities only; aggregates of a scalar subquery, and ORDER BY with LIMIT 1, by anything, for rows with a key; any "
+        "other scalar subquery must have one row at most, because its conditions fix a key of its rows or all its groups; there "
+        "are no rules for others yet",
+        "declare the keys of the subquery's table and of the rows around it, or write it as such an EXISTS, as a join on a "
+        "unique key, or with an aggregated derived table, " + _REBUILD,
         "subqueries",
     ),
     ErrorCode(

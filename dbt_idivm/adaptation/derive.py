@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from sqlglot import exp
 
 from dbt_idivm.adaptation.block import Definitions
-from dbt_idivm.algebra.expressions import attributes, column, substitute
+from dbt_idivm.algebra.expressions import attributes, column, is_collated, substitute
 from dbt_idivm.dag.expression_text import expression_text
 
 _WAS = "was "
@@ -59,7 +59,7 @@ class Held:
             self._whole.setdefault(text, value)
             # Wrong without it: of a COLLATE b = 'x' the collation is the one that is written, of a column it may be another one.
             # And c = 'x' of a CHAR(5) is true for 'x    ', of a stored text it is not.
-            if padded.isdisjoint(attributes(definition)) and not any(map(_is_collated, definition.walk())):
+            if padded.isdisjoint(attributes(definition)) and not is_collated(definition):
                 self._parts.setdefault(text, value)
 
     def beside(self, names: Iterable[str]) -> Held:
@@ -94,10 +94,6 @@ class Held:
                 return None
             child.replace(part)
         return copy
-
-
-def _is_collated(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Collate) or (isinstance(node, exp.Anonymous) and node.name.lower() == "collate")
 
 
 def mapped(names: Definitions, known: Definitions) -> Mapping[str, exp.Expr]:

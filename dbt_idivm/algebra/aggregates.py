@@ -25,6 +25,7 @@ _DOUBLES = frozenset(
 )
 _SIZES = frozenset({"cardinality", "array_size"})
 BY = (exp.ArgMax, exp.ArgMin)  # max_by(x, y), min_by(x, y)
+ANY = (exp.AnyValue, exp.First, exp.FirstValue, exp.Last, exp.LastValue)  # the value of some row
 _COLLECTING = (exp.ArrayAgg, exp.ArrayUniqueAgg)
 
 
@@ -57,8 +58,10 @@ def whole(function: exp.Expr) -> exp.Expr:
 
 def is_settled(function: exp.Expr) -> bool:
     """Whether a function of which the result depends on the order of rows is part of an aggregate of which it does not. max_by
-    and min_by may be: where no two rows of a group have the same y."""
+    and min_by may be: where no two rows of a group have the same y. So may first and its like: where all rows of a group do."""
     around = whole(function)
+    if isinstance(function, ANY):
+        return True
     if isinstance(function, BY):
         return function.args.get("count") is None
     if isinstance(around, exp.WithinGroup) and name_of(function) in LISTS:
@@ -98,7 +101,7 @@ def type_of_aggregate(node: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.
             return exp.DataType.build("int")
         kind = _type_of_value(function, below)
         return None if kind is None else exp.DataType(this=Type.ARRAY, expressions=[kind.copy()], nested=True)
-    if isinstance(function, BY):
+    if isinstance(function, BY + ANY):
         return _type_of_value(function, below)
     name = name_of(function)
     if name in LISTS:
@@ -111,7 +114,7 @@ def like_aggregate(node: exp.Expr) -> exp.Expr | None:
     """An expression over the same attributes that has the type of the aggregate: of max_by(x, y) x, of a sorted array an array of
     its elements; None where there is none."""
     function = function_of(node)
-    if isinstance(function, BY):
+    if isinstance(function, BY + ANY):
         return value_of(function).copy()
     if function is not None and is_collection(function) and is_sorting(node):
         return exp.Array(expressions=[value_of(function).copy()])
@@ -130,36 +133,6 @@ def _type_of_value(function: exp.Expr, below: Mapping[str, exp.DataType]) -> exp
     value = value_of(function)
     kind = below.get(value.name) if isinstance(value, exp.Column) else None
     return None if kind is None or kind.this == Type.UNKNOWN else stored_type(kind)
-
-
-# Equal values of these are identical. Of others they may not be: 0.0 and -0.0, texts that a collation takes as equal.
-_IDENTICAL = frozenset(
-    {
-        Type.TINYINT,
-        Type.SMALLINT,
-        Type.INT,
-        Type.BIGINT,
-        Type.DECIMAL,
-        Type.BOOLEAN,
-        Type.TEXT,
-        Type.VARCHAR,
-        Type.DATE,
-        Type.TIMESTAMP,
-        Type.TIMESTAMPTZ,
-        Type.TIMESTAMPLTZ,
-        Type.TIMESTAMPNTZ,
-        Type.BINARY,
-        Type.VARBINARY,
-        Type.ARRAY,
-        Type.STRUCT,
-    }
-)
-
-
-def equal_is_identical(kind: exp.DataType) -> bool:
-    """Whether values of a certain type, or of its parts, are identical if they are equal."""
-    parts = list(kind.find_all(exp.DataType))
-    return all(part.this in _IDENTICAL for part in parts) and kind.find(exp.CollateColumnConstraint) is None
 
 
 def operands_of(node: exp.Expr) -> list[exp.Expr]:

@@ -147,9 +147,16 @@ def constant(relation: Relation, name: str) -> exp.Expr | None:
     if isinstance(relation, Compute):
         definition = relation.by_name[name]
         if not isinstance(definition, exp.Column):
-            return definition if isinstance(definition, exp.Literal) else None
+            literal = definition.this if _is_text_of_text(definition) else definition
+            return literal if isinstance(literal, exp.Literal) else None
     found = [constant(source, theirs) for source, (theirs,) in relation.provenance((name,)) or ()]
     return found[0] if found and all(each == found[0] for each in found) else None
+
+
+def _is_text_of_text(definition: exp.Expr) -> bool:
+    """Whether this is CAST('…' AS STRING)."""
+    is_text = isinstance(definition, exp.Cast) and definition.to == exp.DataType.build("text")
+    return is_text and isinstance(definition.this, exp.Literal) and bool(definition.this.is_string)
 
 
 @dataclass(frozen=True)

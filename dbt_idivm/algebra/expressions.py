@@ -48,6 +48,11 @@ def call_name(node: exp.Expr) -> str:
     return "" if not isinstance(node, exp.Anonymous) or is_qualified(node) else node.name.lower()
 
 
+def is_collated(expression: exp.Expr) -> bool:
+    """Whether a collation is written in the expression."""
+    return any(isinstance(node, exp.Collate) or call_name(node) == "collate" for node in expression.walk())
+
+
 def is_qualified(node: exp.Expr) -> bool:
     """Whether this is the call in schema.f(x), or in catalog.schema.f(x)."""
     return isinstance(node.parent, exp.Dot) and node.parent.expression is node

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from dbt_idivm.algebra.decimals import DIGITS, is_integral
-from dbt_idivm.algebra.expressions import attributes, conjuncts
+from dbt_idivm.algebra.expressions import attributes, call_name, conjuncts
+from dbt_idivm.algebra.identical import equal_is_identical
 from dbt_idivm.algebra.types import Type, alternatives, is_text
 
 # (attributes, the attributes that they determine): rows that are equal in the former are equal in the latter
@@ -102,12 +103,30 @@ def equals_one(mine: exp.DataType | None, theirs: exp.DataType | None) -> bool:
     return mine == theirs or (is_integral(mine) and is_integral(theirs)) or theirs.this in exact
 
 
+# Wrong without the types: 0.0 and -0.0 are equal, and their texts are not.
+def is_function_of_values(expression: exp.Expr, certain: Mapping[str, exp.DataType]) -> bool:
+    """Whether what the expression reads determines its value: equal values of it are identical."""
+    return all(name in certain and equal_is_identical(certain[name]) for name in attributes(expression))
+
+
+def parts_of_value(value: exp.Expr) -> frozenset[str]:
+    """The attributes that are determined by a value: itself, or the fields of a struct, however deep."""
+    inner = value.unnest()
+    if isinstance(inner, exp.Column):
+        return frozenset({inner.name})
+    if isinstance(inner, exp.PropertyEQ):
+        return parts_of_value(inner.expression)
+    is_struct = isinstance(inner, exp.Struct | exp.Tuple) or call_name(inner) == "named_struct"
+    return frozenset[str]().union(*map(parts_of_value, inner.expressions)) if is_struct else frozenset()
+
+
 def equalities(condition: exp.Expr, certain: Mapping[str, exp.DataType]) -> Iterator[Dependency]:
     """`a = f(b, c)`: b and c determine a, if they equal one value of its type. Nothing determines what equals a constant."""
     for part in (each.unnest() for each in conjuncts(condition.unnest())):
         if isinstance(part, exp.EQ | exp.NullSafeEQ):
             for one, other in ((part.left.unnest(), part.right.unnest()), (part.right.unnest(), part.left.unnest())):
-                if isinstance(one, exp.Column) and equals_one(certain.get(one.name), certain_type(other, certain)):
+                fixed = isinstance(other, exp.Column) or is_function_of_values(other, certain)
+                if isinstance(one, exp.Column) and fixed and equals_one(certain.get(one.name), certain_type(other, certain)):
                     yield frozenset(attributes(other)), frozenset({one.name})
 
 

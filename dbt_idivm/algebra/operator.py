@@ -100,10 +100,10 @@ class Operator(Relation):
     def combined(self) -> tuple[Operator, ...]:
         """The inputs, if each row is made of one row of each of them; () if rows are made in another way, such as groups."""
 
-    @property
     @abstractmethod
-    def dependencies(self) -> tuple[Dependency, ...]:
-        """The functional dependencies that the operator adds to those of `combined`, keys apart."""
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
+        """The functional dependencies of its rows, its IDs apart, if those of each input meet these. They may be about attributes
+        that only the rows have of which a row is made."""
 
     @property
     @abstractmethod

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.aggregates import function_of, operands_of, value_of
+from dbt_idivm.algebra.aggregates import ANY, function_of, operands_of, value_of
 from dbt_idivm.algebra.expressions import as_written, attributes, column, short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property
@@ -30,7 +30,7 @@ from dbt_idivm.frontend.resolve import (
 )
 from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.types import incomparable_attributes
-from dbt_idivm.frontend.unsettled import unsettled
+from dbt_idivm.frontend.unsettled import has_identical_values, is_common, unsettled
 from dbt_idivm.operators import Aggregate, Project, Select
 from dbt_idivm.operators.aggregate import SUM_OF_SIZES, Call
 
@@ -60,6 +60,7 @@ class Grouping:
     groups: dict[Canonical, str] = field(default_factory=dict)  # expression → attribute
     computed: dict[Canonical, tuple[str, exp.Expr]] = field(default_factory=dict)  # expression → attribute, definition
     calls: dict[exp.Expr, Call] = field(default_factory=dict)
+    common: list[str] = field(default_factory=list)  # attributes of one value in each group, which are groups as well
     scalars: Mapping[int, exp.Expr] = field(default_factory=dict)  # values of subqueries in the select list and in HAVING
     again: Again | None = None  # the rows once more, for a SELECT with grouping sets
     sets: GroupedBySets | None = None
@@ -87,13 +88,14 @@ class Grouping:
         if not self.groups and not self.calls and self.sets is None:
             self.count()  # HAVING alone makes one group of all rows
         below = self._below()
-        grouped = tuple(dict.fromkeys(self.groups.values()))
+        grouped = tuple(dict.fromkeys((*self.groups.values(), *self.common)))
         if self.sets is not None:
             grouped += (self.sets.branch,)
         place = self.env.text.place(self.node.args.get("group") or self.node, "GROUP")
         self.lowering.findings += incomparable_attributes(grouped, below, place, "GROUP BY")
         self._refuse_incomparable(below)
-        result: Operator = Aggregate(below, grouped, tuple(self.calls.values()))
+        by_key = not {*self.common} <= {*self.groups.values()}
+        result: Operator = Aggregate(below, grouped, tuple(self.calls.values()), by_key)
         return (result if having is None else Select(result, having)), expressions
 
     def _reader(self, items: Sequence[SelectItem]) -> GroupBy:
@@ -184,7 +186,7 @@ class Grouping:
             if isinstance(node, exp.Grouping | exp.GroupingId):
                 return self._of_set(node, raw)
             if is_aggregate(node):
-                return column(self._call(node, raw, name if node is whole else ""))
+                return column(self._common(node) or self._call(node, raw, name if node is whole else ""))
             if isinstance(node, exp.Column) and node.name in self._of_scalars:
                 return column(self.key(node))  # the same in all rows of a group, or Spark refuses it
             if isinstance(node, exp.Column):
@@ -202,6 +204,20 @@ class Grouping:
         if value is None:
             self._report(229, raw, what=f"{self.env.text.source(raw)}: not the expressions of ROLLUP, CUBE or GROUPING SETS")
         return value or exp.null()
+
+    def _common(self, node: exp.Expr) -> str | None:
+        """The attribute that first(x) is, and its like, where x is the same in all rows of each group: the groups are the same
+        with x as one more of them, and the rules for the other aggregates, too. None of any other aggregate."""
+        function = function_of(node)
+        if not isinstance(function, ANY) or self.sets is not None:
+            return None
+        value = bare(value_of(function))
+        if value.find(exp.AggFunc, exp.Window) or not has_identical_values(value, self.rows):
+            return None
+        if self._known(value) not in self.groups and not is_common(value, self.rows, frozenset(self.groups.values())):
+            return None
+        self.common.append(self._attribute(value, ""))
+        return self.common[-1]
 
     def _call(self, node: exp.Expr, raw: exp.Expr, alias: str) -> str:
         """The attribute of one aggregate; equal aggregates share one."""
@@ -275,7 +291,7 @@ class Grouping:
             return self.sets.united(tuple(self.groups.values())[: len(self.sets.keys)], dict(self.computed.values()))
         if not self.computed:
             return self.rows
-        used = [*self.groups.values(), *(name for call in self.calls.values() for name in call.arguments)]
+        used = [*self.groups.values(), *self.common, *(name for call in self.calls.values() for name in call.arguments)]
         new = dict(self.computed.values())
         return Project(self.rows, tuple((name, new.get(name, column(name))) for name in dict.fromkeys(used)))
 

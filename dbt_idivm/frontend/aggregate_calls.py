@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.aggregates import LISTS, name_of
+from dbt_idivm.algebra.aggregates import ANY, LISTS, name_of
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions
+from dbt_idivm.frontend.resolve import without_nulls_clause
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.operators.aggregate import FUNCTIONS
 
@@ -14,6 +15,8 @@ from dbt_idivm.operators.aggregate import FUNCTIONS
 def filtered(node: exp.Expr, text: Text) -> Finding | None:
     """FILTER of what is no aggregate."""
     if not isinstance(node, exp.Filter) or isinstance(node.this, exp.AggFunc | exp.WithinGroup):
+        return None
+    if isinstance(without_nulls_clause(node.this), ANY):
         return None
     # a call by name may be one of a function that is not known
     code, what = (228, "FILTER of {}") if isinstance(node.this, exp.Anonymous) else (229, "FILTER of {}, which is no aggregate")

@@ -7,28 +7,25 @@ SELECT DISTINCT m FROM (SELECT max(y) AS m FROM r)      one: a γ without groups
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from sqlglot import exp
 
-from dbt_idivm.algebra.inference import Dependency, determined_by
+from dbt_idivm.algebra.inference import determined_by
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.operators import Aggregate, OneRow, Project
-from dbt_idivm.passes.annotate import Facts, facts_of
+from dbt_idivm.passes.annotate import facts_of
+from dbt_idivm.passes.infer_ids import infer_ids
 
 
 def has_one_row_at_most(root: Operator, fixed: frozenset[str]) -> bool:
     """Whether no two rows have the same values of `fixed`. A table without a key has no unique IDs."""
-    known = determined_by(fixed, tuple(_dependencies(facts_of(root))))
+    known = determined_by(fixed, facts_of(root).dependencies)
     return root.unique and known >= frozenset(root.ids)
 
 
-def _dependencies(facts: Facts) -> Iterator[Dependency]:
-    """The functional dependencies of the rows; what holds of the rows below γ holds of its groups, which are values of these."""
-    yield from facts.dependencies
-    for each in facts.joined:
-        if isinstance(each.node, Aggregate):
-            yield from _dependencies(each.inputs[0])
+def key_of(root: Operator) -> tuple[str, ...] | None:
+    """Attributes of which no two rows have the same values; None if no such ones are in the rows."""
+    key = facts_of(infer_ids(root)).key
+    return key if key is not None and {*key} <= {*root.columns} else None
 
 
 def always_has_a_row(root: Operator) -> bool:

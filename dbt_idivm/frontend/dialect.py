@@ -93,6 +93,7 @@ _BUILDERS: dict[str, Builder] = {
 _MARKED = frozenset({*_BUILDERS, *_PARSER.FUNCTION_PARSERS, *_AGGREGATES}) - _OWN_SYNTAX
 # f(x, TRUE) is f(x) IGNORE NULLS
 _WITHOUT_NULLS: dict[str, type[exp.AggFunc]] = {
+    "ANY_VALUE": exp.AnyValue,
     "FIRST": exp.First,
     "LAST": exp.Last,
     "FIRST_VALUE": exp.FirstValue,

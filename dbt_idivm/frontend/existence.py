@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import as_attribute, column, conjunction, operand
+from dbt_idivm.algebra.expressions import as_attribute, column, conjunction, is_collated, operand
 from dbt_idivm.algebra.inference import may_be_null
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import infer_type, is_numeric, is_text
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
 _FOLDED = "NOT IN of a value that may be a constant NULL, which Spark evaluates differently without ANSI mode (use NOT EXISTS)"
+_COLLATED = "IN of values with a collation (use EXISTS or NOT EXISTS, of which the condition says what is equal)"
 Pair = tuple[exp.Expr, exp.Expr]  # an outer value and the inner one that equals it
 
 
@@ -137,9 +138,11 @@ def members(
     for value, item in zip(values, columns, strict=True):
         one, other = infer_type(value, types), infer_type(item, types)
         unknown = exp.DataType.Type.UNKNOWN in (one.this, other.this)
-        if unknown and lowering.is_to_be_repeated:
+        if unknown and lowering.is_to_be_repeated and not any(map(is_collated, (value, item))):
             continue
-        if unknown or not _is_comparable(one, other):
+        if any(map(is_collated, (value, item))):
+            lowering.findings.append(finding(208, place, what=_COLLATED))
+        elif unknown or not _is_comparable(one, other):
             what = f"IN that compares {one.sql('spark').lower()} with {other.sql('spark').lower()} (CAST one of them)"
             lowering.findings.append(finding(208, place, what=what))
         elif test.anti and may_be_null(value, root.nullable) and may_be_folded(value, root):

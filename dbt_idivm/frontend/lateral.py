@@ -4,6 +4,8 @@
     l LEFT JOIN LATERAL (SELECT y FROM r WHERE q(r, l)) ON c       l ⟕_{q ∧ c} r
     l, LATERAL (SELECT count(*) FROM r WHERE r.k = l.k)            l ⟕_{k = l.k} γ_{k; count(*)}(r), COALESCE(count, 0)
 
+    l LEFT JOIN LATERAL (SELECT y FROM r ORDER BY … LIMIT 1)       see `limit.py`
+
 What may be correlated, and how, is the same as for a scalar subquery (`scalar.py`), but for the number of rows. The one group of
 all rows is there for each row of l, also where it has no rows.
 """
@@ -20,6 +22,7 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.aggregate import Grouping
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.existence import without_brackets
+from dbt_idivm.frontend.of_each import aggregated_for_each
 from dbt_idivm.frontend.partners import CORRELATED, pairs_of
 from dbt_idivm.frontend.resolve import Resolver, bare
 from dbt_idivm.frontend.scalar import correlated_rows, has_one_group, with_entries, with_groups
@@ -47,6 +50,9 @@ def lateral_query(lowering: Lowering, left: Operator, names: Scope, node: exp.Jo
     query, name = without_brackets(source.this), source.alias or "lateral"
     if has_one_group(query):
         return _grouped(lowering, left, names, node, env)
+    firsts = lowering.first_of_each(query, below, left, name, outer=bool(node.side))
+    if firsts is not None:
+        return _filtered(lowering, *firsts, names, node, env)
     if query.args.get("distinct"):
         rows = lowering.query(source.this, below, name)
         return _joined(lowering, left, names, node, env, (rows.root, [], rows.scope.entries))
@@ -63,23 +69,34 @@ def _grouped(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, e
     below, place = env.below(names).within(query), text.place(source, "LATERAL")
     rows, scope, conditions, selected = lowering.subquery(query, below)
     pairs = pairs_of(lowering, conditions, left, rows)
-    if pairs is None or (pairs and query.args.get("having")):
+    if conditions and query.args.get("having"):
         raise lowering.stopped_by(finding(208, place, what=CORRELATED))
     grouping = Grouping(lowering, query, below, rows, scope, name)
-    if pairs:
+    if pairs is None:
+        root, values = aggregated_for_each(lowering, grouping, conditions, selected, left, place)
+    elif pairs:
         root, values = with_groups(lowering, grouping, pairs, selected, left, place)
     else:
         root, found = grouping.apply(selected)
         values = list(found)
     root, entries = with_entries(lowering, root, selected, values, name)
-    if not pairs:
+    if not conditions:
         return _joined(lowering, left, names, node, env, (root, [], entries))
+    return _filtered(lowering, root, entries, names, node, env)
+
+
+def _filtered(
+    lowering: Lowering, root: Operator, entries: tuple[Entry, ...], names: Scope, node: exp.Join, env: Env
+) -> tuple[Operator, Scope]:
+    """The rows joined with those of a subquery, for which ON is true."""
+    source, text = node.this, env.text
     both = names.plus(_shown(lowering, entries, source, env))
     condition = _on(lowering, both, node, env)
     if condition == _TRUE:
         return root, both
     if node.side:
-        lowering.findings.append(finding(208, place, what="LEFT JOIN LATERAL of aggregates ON a condition"))
+        what = "LEFT JOIN LATERAL of aggregates, or with LIMIT, ON a condition"
+        lowering.findings.append(finding(208, text.place(source, "LATERAL"), what=what))
     lowering.findings += incomparable_operands(condition, root.types, text.place(node, "JOIN"))
     return Select(root, condition), both
 

@@ -1,6 +1,10 @@
 """ORDER BY … LIMIT → σ over ω: the rows whose number in that order is not too large.
 
     SELECT a, b FROM t ORDER BY b DESC, k LIMIT 3 OFFSET 1      σ_{1 < n ≤ 4}(ω_{(); row_number() by b DESC, k → n}(t))
+    l LEFT JOIN LATERAL                                         σ_{n ≤ 1}(ω_{key(l); row_number() by b, k → n}(l ⟕_q t))
+      (SELECT b FROM t WHERE q(t, l) ORDER BY b, k LIMIT 1)
+
+So is a scalar subquery with LIMIT 1. A row of l to which no row belongs is one padded row, the first of its partition.
 
 ORDER BY has to determine the row: without that, which rows LIMIT keeps is not defined. It names columns of the result first, then
 those of FROM, and positions.
@@ -9,26 +13,33 @@ those of FROM, and positions.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT, alias, column, conjunction
+from dbt_idivm.algebra.expressions import DIALECT, alias, column, conjunction, passing
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import Finding, finding
+from dbt_idivm.frontend.aggregate import is_aggregated
+from dbt_idivm.frontend.at_most_one import key_of
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.generators import is_generating
+from dbt_idivm.frontend.partners import outer_joined
 from dbt_idivm.frontend.resolve import Resolver, bare, is_aggregate, is_limited, own_nodes, subqueries_in
-from dbt_idivm.frontend.scope import Scope
+from dbt_idivm.frontend.scalar import with_entries
+from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.select import Item
 from dbt_idivm.frontend.text import Text
-from dbt_idivm.frontend.window import INSTEAD, windowed
-from dbt_idivm.operators import Select
+from dbt_idivm.frontend.window import INSTEAD, is_windowed, windowed
+from dbt_idivm.operators import Join, Project, Select
 
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
 _NUMBER = "idivm_limit"
+_TRUE = cast(exp.Expr, exp.true())
+_WITHOUT_KEY = "a row of which no column shows the key (declare it, and select it in subqueries)"
 
 
 def without_order(tree: exp.Query) -> None:
@@ -84,9 +95,7 @@ def limited(lowering: Lowering, node: exp.Query, env: Env, name: str) -> tuple[O
     core, order = node.copy(), node.args["order"].copy()
     for each in ("limit", "offset", "order"):
         core.set(each, None)
-    number = exp.RowNumber()
-    number.meta[INSTEAD] = _undetermined(clause, env.text)
-    window = exp.Window(this=number, order=order)
+    window = _numbering(order, _undetermined(clause, env.text))
     of_result = _names_result(core, order)
     problem = None if of_result else _mixed(core, order)
     if not of_result and problem is None:
@@ -110,6 +119,66 @@ def limited(lowering: Lowering, node: exp.Query, env: Env, name: str) -> tuple[O
         tests.append(exp.LTE(this=column(attribute), expression=exp.Literal.number(first + most)))
     condition = conjunction(tests)
     return (root if condition is None else Select(root, condition)), Scope(entries)
+
+
+def takes_first_rows(query: exp.Expr) -> bool:
+    """Whether this is one SELECT, row by row, of which ORDER BY and LIMIT leave some rows."""
+    if not isinstance(query, exp.Select) or query.args.get("offset") or query.args.get("distinct") or not query.args.get("order"):
+        return False
+    others = (is_aggregated, is_windowed, is_generating)
+    return bool(_number(query.args.get("limit"))) and not any(test(query) for test in others)
+
+
+def first_of_each(
+    lowering: Lowering, node: exp.Select, env: Env, root: Operator, name: str, *, outer: bool
+) -> tuple[Operator, tuple[Entry, ...]]:
+    """Each row of `root` with the first rows of a subquery that belong to it, with `outer` also where there are none; and the
+    columns of the subquery."""
+    clause, core, order = node.args["limit"], node.copy(), node.args["order"].copy()
+    for each in ("limit", "order"):
+        core.set(each, None)
+    raw = window = _numbering(order, _undetermined(clause, env.text))
+    of_result = _names_result(core, order)
+    problem = None if of_result else _mixed(core, order)
+    if not of_result:
+        core.append("expressions", alias(window, _NUMBER))
+    rows, _, conditions, selected = lowering.subquery(core, env.within(core))
+    if not of_result:
+        window, selected = cast(exp.Window, selected[-1].expression), selected[:-1]
+    rows, entries = with_entries(lowering, rows, selected, [item.expression for item in selected], name)
+    if of_result:
+        problem = _over_output(order, Scope(entries), lowering, env)
+    place = env.text.place(clause, _word(clause))
+    partition = key_of(root) if conditions else ()
+    if partition is None:
+        lowering.findings.append(finding(208, place, what=f"LIMIT of rows that belong to {_WITHOUT_KEY}"))
+    if problem is not None:
+        lowering.findings.append(finding(228, place, what=f"{_word(clause)} after {problem}"))
+    if problem is not None or partition is None:
+        return Join(root, rows, _TRUE), entries
+
+    def firsts(found: Operator) -> Operator:
+        window.set("partition_by", [column(each) for each in partition])
+        result, (item,) = windowed(lowering, env, found, (Item(_NUMBER, window, raw),), name)
+        return Select(result, exp.LTE(this=column(item.expression.name), expression=exp.Literal.number(_number(clause))))
+
+    if not conditions:
+        rows = firsts(rows)
+        return (outer_joined(lowering, root, rows, [], place) if outer else Join(root, rows, _TRUE)), entries
+    present = lowering.names.attribute(name, "present")
+    if not outer:
+        rows = Project(rows, (*passing(rows.columns), (present, exp.Literal.number(1))))
+    joined: Operator = replace(outer_joined(lowering, root, rows, conditions, place), by_key=True)
+    if not outer:
+        joined = Select(joined, exp.Not(this=exp.Is(this=column(present), expression=exp.null())))
+    return firsts(joined), entries
+
+
+def _numbering(order: exp.Order, instead: Finding) -> exp.Window:
+    """ROW_NUMBER over an order; `instead` is what is said where that determines no row."""
+    number = exp.RowNumber()
+    number.meta[INSTEAD] = instead
+    return exp.Window(this=number, order=order)
 
 
 def _names_result(core: exp.Query, order: exp.Order) -> bool:

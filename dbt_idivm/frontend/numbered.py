@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.aggregates import equal_is_identical
 from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.identical import equal_is_identical
 from dbt_idivm.algebra.inference import determined_by
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.operators import Aggregate, Unnest
@@ -44,4 +44,5 @@ def numbered(call: WindowCall, partition: tuple[str, ...], used: frozenset[str],
     if not groups:  # the numbers from 1 to 0 are two for Spark
         some = exp.GT(this=column(count), expression=exp.Literal.number(0))
         numbers = exp.Case(ifs=[exp.If(this=some, true=numbers)])
-    return Unnest(Aggregate(rows, groups, (Call.of(count, "count"),)), numbers, place, (call.name,), outer=False)
+    grouped = Aggregate(rows, groups, (Call.of(count, "count"),), by_key=not used <= {*partition})
+    return Unnest(grouped, numbers, place, (call.name,), outer=False)

@@ -16,7 +16,7 @@ from dbt_idivm.frontend.coercion import UntypedUnion
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.generators import generator, lateral, lateral_join
 from dbt_idivm.frontend.lateral import is_joined, lateral_query
-from dbt_idivm.frontend.limit import limited
+from dbt_idivm.frontend.limit import first_of_each, limited, takes_first_rows
 from dbt_idivm.frontend.names import Names
 from dbt_idivm.frontend.pivot import pivoted
 from dbt_idivm.frontend.resolve import Resolver, bare, is_limited, own_nodes
@@ -84,6 +84,14 @@ class Lowering:
         root, conditions = filtered(self, node, env, root, scope, correlate=True)
         root, scalars = with_scalars_of(self, node, env, root, scope)
         return root, scope, conditions, tuple(items(self, node, env, scope, root.types, scalars))
+
+    def first_of_each(
+        self, node: exp.Expr, env: Env, root: Operator, name: str, *, outer: bool
+    ) -> tuple[Operator, tuple[Entry, ...]] | None:
+        """Each row of `root` with the first rows of a subquery that belong to it; None if that is none of ORDER BY and LIMIT."""
+        if not takes_first_rows(node):
+            return None
+        return first_of_each(self, cast(exp.Select, node), env, root, name, outer=outer)
 
     def source(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
         """FROM with its joins, from left to right. A comma is one of them: `a, b JOIN c` is `(a CROSS JOIN b) JOIN c`."""

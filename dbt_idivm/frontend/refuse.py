@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from sqlglot import TokenType, exp
 
-from dbt_idivm.algebra.aggregates import is_settled, whole
+from dbt_idivm.algebra.aggregates import COLLECTIONS, is_settled, whole
 from dbt_idivm.algebra.expressions import DIALECT, is_qualified
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions, generators, grouping_sets, limit, pivot, time_windows, user_functions, window
@@ -154,6 +154,8 @@ def _refused(name: str, node: exp.Expr) -> tuple[int, str, str] | None:
     """Why a call is refused, if it is: the code, the detail that has the text of the call, and what is written behind that."""
     if name == "unix_timestamp" and not any(node.iter_expressions()):
         return 206, "function", ""
+    if name in functions.OF_WINDOWS and is_over_window(node) and not isinstance(node, exp.Anonymous):
+        return None
     if isinstance(node, exp.AggFunc) and (name in functions.OF_GROUPS or (name in functions.ORDERED and is_settled(node))):
         return (216, "function", " OVER") if is_over_window(whole(node)) else None
     if any(
@@ -161,15 +163,14 @@ def _refused(name: str, node: exp.Expr) -> tuple[int, str, str] | None:
         for known in (functions.SCALAR, FUNCTIONS, functions.OF_SETS, functions.OF_TIMES, functions.SUGAR, generators.NAMES)
     ):
         return None
-    if name in functions.OF_WINDOWS and not isinstance(node, exp.Anonymous):
-        if is_over_window(node):
-            return None
-        if name not in functions.ORDERED:
-            return 229, "what", " without OVER"
+    if name in functions.OF_WINDOWS and not isinstance(node, exp.Anonymous) and name not in functions.ORDERED:
+        return 229, "what", " without OVER"
     if name in functions.AGGREGATE:
         return 216, "function", ""
     if name in functions.GENERATOR:
         return 211, "what", ""
+    if name in COLLECTIONS and not is_over_window(node):
+        return 207, "function", ", without array_sort(…) or size(…) around it,"
     for code, names in ((204, functions.RANDOM), (206, functions.VOLATILE), (207, functions.ORDERED)):
         if name in names:
             return code, "function", ""

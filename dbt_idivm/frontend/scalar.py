@@ -6,8 +6,8 @@
 
 A query without GROUP BY that aggregates has exactly one row, and with equalities to the outer row as its only correlated
 conditions it has one group at most for each outer row. Where there is none, each aggregate is NULL, each count 0, and a
-sorted list empty. Any other query may have several rows, on which Spark fails, unless what its conditions fix determines a row,
-by keys and groups.
+sorted list empty. Under other correlated conditions, or with HAVING, see `of_each.py`; for ORDER BY with LIMIT 1 `limit.py`. Any
+other query may have several rows, on which Spark fails, unless what its conditions fix determines a row, by keys and groups.
 
 EXISTS and IN that are AND-ed conditions of WHERE are ⋉ and ▷ (`subquery.py`), and in `partners.py` where they are values.
 """
@@ -38,6 +38,7 @@ from dbt_idivm.frontend.existence import (
 from dbt_idivm.frontend.generators import is_generating
 from dbt_idivm.frontend.group_by import SelectItem
 from dbt_idivm.frontend.grouping_sets import has_sets
+from dbt_idivm.frontend.of_each import aggregated_for_each
 from dbt_idivm.frontend.partners import CORRELATED, equalities, has_partner, or_nothing, outer_joined, pair_of, pairs_of
 from dbt_idivm.frontend.resolve import bare, is_existence, is_limited, subqueries_in
 from dbt_idivm.frontend.scope import Entry, Scope
@@ -136,10 +137,10 @@ def _joined(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tup
         return root, exp.null()
     having = query.args.get("having") is not None
     pairs = pairs_of(lowering, conditions, root, rows)
-    if pairs is None or (pairs and having):
-        lowering.findings.append(finding(208, place, what=CORRELATED))
-        return root, exp.null()
     grouping = Grouping(lowering, query, env, rows, scope, "scalar")
+    if pairs is None or (pairs and having):
+        joined, (value,) = aggregated_for_each(lowering, grouping, conditions, (item,), root, place)
+        return joined, value
     if pairs:
         joined, (value,) = with_groups(lowering, grouping, pairs, (item,), root, place)
         return joined, value
@@ -161,6 +162,11 @@ def with_groups(
 def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tuple[Operator, exp.Expr]:
     """The rows ⟕ those of a subquery of which each has one at most, and its value, which is NULL where there is none."""
     query, place = without_brackets(node), env.text.place(node, "SELECT")
+    firsts = lowering.first_of_each(query, env, root, "scalar", outer=True) if is_limited_to_one(query) else None
+    if firsts is not None:
+        root, entries = firsts
+        entry = _item(lowering, entries, place)
+        return root, exp.null() if entry is None else column(entry.attribute)
     found = correlated_rows(lowering, node, env, root, "scalar")
     entry = None if found is None else _item(lowering, found[2], place)
     if found is None or entry is None:

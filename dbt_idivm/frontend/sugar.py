@@ -3,6 +3,7 @@
 sum(x) FILTER (WHERE c)      sum(CASE WHEN c THEN x END)
 count(*) FILTER (WHERE c)    count(CASE WHEN c THEN 1 END)
 corr(x, y) FILTER (WHERE c)  corr(CASE WHEN c THEN x END, y)
+first(x) IGNORE NULLS        first(x), which is maintained only where x has one value
 count_if(c)                  count(CASE WHEN CAST(c AS BOOLEAN) THEN 1 END), which takes a text as well
 f() OVER w                   f() OVER (…) of WINDOW w AS (…)
 window_time(w)               timestamp_micros(unix_micros(w.end) - 1)
@@ -14,9 +15,9 @@ from typing import cast
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.aggregates import BY, function_of, name_of, value_of
+from dbt_idivm.algebra.aggregates import ANY, BY, function_of, name_of, value_of
 from dbt_idivm.frontend import functions
-from dbt_idivm.frontend.resolve import own_nodes
+from dbt_idivm.frontend.resolve import is_over_window, own_nodes
 from dbt_idivm.frontend.time_windows import window_time
 
 
@@ -29,6 +30,9 @@ def without_sugar(tree: exp.Query) -> None:
         condition = exp.Cast(this=counted.this, to=exp.DataType.build("boolean"))
         counted.replace(exp.Count(this=_where(condition, exp.Literal.number(1))))
     window_time(tree)
+    for call in list(tree.find_all(exp.IgnoreNulls, exp.RespectNulls)):
+        if isinstance(call.this, ANY) and not is_over_window(call.this):
+            call.replace(call.this)
     for filtered in list(tree.find_all(exp.Filter)):
         filtered.replace(_unfiltered(filtered))
 

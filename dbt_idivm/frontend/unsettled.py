@@ -2,7 +2,8 @@
 
 A sorted list has one value only if its equal elements are identical: of 0.0 and -0.0 that of the first row comes first, and it is
 the one that collect_set keeps. COLLECT_SET compares arrays and structs in the form in which Spark happens to have them, so that a
-value of another task may be another element. max_by and min_by take the first row of those with the greatest or least y.
+value of another task may be another element. max_by and min_by take the first row of those with the greatest or least y; first,
+last and any_value that of any row, so that only a value that all rows of a group have in common is determined.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt_idivm.algebra.aggregates import (
+    ANY,
     BY,
     LISTS,
-    equal_is_identical,
     function_of,
     is_collection,
     is_settled,
@@ -20,14 +21,18 @@ from dbt_idivm.algebra.aggregates import (
     name_of,
     value_of,
 )
-from dbt_idivm.algebra.expressions import DIALECT, as_written
-from dbt_idivm.algebra.inference import certain_type_of_parts, determined_by
+from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column
+from dbt_idivm.algebra.identical import equal_is_identical
+from dbt_idivm.algebra.inference import certain_type_of_parts, determined_by, parts_of_value
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import Type, infer_type
 from dbt_idivm.passes.annotate import facts_of
 from dbt_idivm.passes.infer_ids import infer_ids
 
-_TIES = "of rows that have the same y, if y and the groups are no key (max(struct(y, id, x)).x breaks the ties),"
+_SEVERAL = (
+    "of a value that may differ in a group (min(x) is one of its values, and min_by(x, id) that of the row with the least key id)"
+)
+_TIES = "of rows that have the same y, if y and the groups are no key (struct(y, id) for y, with the key id, breaks the ties),"
 _UNCERTAIN = "of a type that the planner is not certain of (CAST what it collects),"
 
 
@@ -35,6 +40,8 @@ def unsettled(aggregate: exp.Expr, rows: Operator, groups: frozenset[str]) -> st
     """What depends on the order of rows: the aggregate over attributes of `rows`, with the reason; None if it does not. `groups`:
     the attributes among the expressions of GROUP BY."""
     function = function_of(aggregate)
+    if isinstance(function, ANY):
+        return f"{as_written(aggregate)} {_why(function, rows, ordered=True) or _SEVERAL}"
     if isinstance(function, BY):
         return None if _has_one_row_by(function.expression, rows, groups) else f"{as_written(aggregate)} {_TIES}"
     if function is None or not (name_of(function) in LISTS or is_collection(function)):
@@ -45,15 +52,28 @@ def unsettled(aggregate: exp.Expr, rows: Operator, groups: frozenset[str]) -> st
     return None if why is None else f"{as_written(aggregate)} {why}"
 
 
+def is_common(value: exp.Expr, rows: Operator, groups: frozenset[str]) -> bool:
+    """Whether the attributes `groups` determine all that an expression reads, so that it has one value in each group."""
+    used = attributes(value)
+    determined = determined_by(groups, facts_of(infer_ids(rows)).dependencies)
+    return bool(groups and used) and all(name in determined and has_identical_values(column(name), rows) for name in used)
+
+
+# Wrong without it: 0.0 and -0.0 are one group, and first(x) may be either.
+def has_identical_values(value: exp.Expr, rows: Operator) -> bool:
+    """Whether values of an expression are certainly identical where they are equal."""
+    kind = certain_type_of_parts(value, rows.certain_types)
+    return kind is not None and equal_is_identical(kind)
+
+
 # Wrong without it: of (1, 'a', 7) and (2, 'b', 7) max_by(text, number) is the text of the row that Spark happens to read first.
 def _has_one_row_by(order: exp.Expr, rows: Operator, groups: frozenset[str]) -> bool:
-    """Whether no two rows of a group have the same value of a column, but NULL; the column may be that of filtered rows."""
+    """Whether no two rows of a group have the same value of a column, but NULL, or of a struct; that of filtered rows, too."""
     if isinstance(order, exp.Case) and len(order.args["ifs"]) == 1 and not order.this and not order.args.get("default"):
         order = order.args["ifs"][0].args["true"]
-    if not isinstance(order, exp.Column):
-        return False
-    facts = facts_of(infer_ids(rows))
-    return facts.unique and determined_by(groups | {order.name}, facts.dependencies) >= {*facts.ids}
+    parts = parts_of_value(order)
+    facts = facts_of(infer_ids(rows)) if parts else None
+    return facts is not None and facts.unique and determined_by(groups | parts, facts.dependencies) >= {*facts.ids}
 
 
 def _why(function: exp.AggFunc, rows: Operator, *, ordered: bool) -> str | None:

@@ -234,6 +234,7 @@ class Aggregate(Grouped, Operator):
     """γ of a view."""
 
     child: Operator
+    by_key: bool = False  # its groups are those of the query by the keys of tables
 
     def __post_init__(self) -> None:
         if missing := {*self.groups, *self.arguments} - set(self.child.columns):
@@ -299,9 +300,9 @@ class Aggregate(Grouped, Operator):
     def combined(self) -> tuple[Operator, ...]:
         return ()
 
-    @property
-    def dependencies(self) -> tuple[Dependency, ...]:
-        return ()
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
+        """What holds of the rows holds of the groups, which are values of these."""
+        return below[0]
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

@@ -103,9 +103,8 @@ class Join(Pair, Operator):
     def combined(self) -> tuple[Operator, ...]:
         return self.inputs
 
-    @cached_property
-    def dependencies(self) -> tuple[Dependency, ...]:
-        return tuple(equalities(self.condition, self.certain_types))
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
+        return (*equalities(self.condition, self.certain_types), *below[0], *below[1])
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

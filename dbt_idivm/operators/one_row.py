@@ -84,8 +84,7 @@ class OneRow(Leaf, Operator):
     def combined(self) -> tuple[Operator, ...]:
         return ()
 
-    @property
-    def dependencies(self) -> tuple[Dependency, ...]:
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
         return ()
 
     @property

@@ -43,7 +43,8 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, Pair, Probe, project
 from dbt_idivm.algebra.expressions import attributes, column, conjuncts, passing
-from dbt_idivm.algebra.inference import Dependency, equalities, typed_null
+from dbt_idivm.algebra.identical import equal_is_identical
+from dbt_idivm.algebra.inference import Dependency, equalities, rejects_null, typed_null
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, both_states, values_of_signed, with_sign
 from dbt_idivm.algebra.outer import LEFT, RIGHT, OuterPair
 from dbt_idivm.algebra.probe_any import ProbeAny
@@ -139,14 +140,27 @@ class OuterJoin(OuterPair, Operator):
         determined = {name for by, names in found if by <= {*self.left.columns} for name in names}
         return not self.full and self.right.unique and determined >= {*self.right.ids}
 
-    @cached_property
-    def dependencies(self) -> tuple[Dependency, ...]:
-        if self._has_one_partner:
-            return ((self.used & frozenset(self.left.columns), frozenset((*self.right.columns, *self.marks))),)
-        if not self.full and self.unique:  # of one left row there are pairs or one padded row
-            return ((frozenset((*self.left.ids, *self.right.ids)), frozenset(self.marks)),)
-        ids = ((side, name) for side in self.padded for name in self.inputs[side].ids if name not in self.inputs[side].nullable)
-        return tuple((frozenset({name}), frozenset({self.mark(side)})) for side, name in ids)
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
+        """Those of a preserved input. Those of one that may be absent hold beside its marker, which is NULL where all of it is;
+        what is never NULL in its rows determines the marker, and of ⟕ so does the left row, or what φ reads of it.
+
+        Of ⟕ `a = f(b)` determines a of the right input beside the marker, because a is NULL in padded rows.
+        """
+        marks = {side: frozenset({self.mark(side)}) for side in self.padded}
+        found = [(left | marks.get(side, frozenset()), right) for side, each in enumerate(below) for left, right in each]
+        found += [(frozenset({name}), mark) for side, mark in marks.items() for name in sorted(self._present(side))]
+        if not self.full:
+            certain, mark = self.certain_types, marks[RIGHT]
+            found += [(by | mark, names) for by, names in equalities(self.condition, certain) if names <= {*self.right.columns}]
+            found += [(frozenset(self.left.ids), mark)] if self.left.unique else []
+            if all(name in certain and equal_is_identical(certain[name]) for name in self.used_left):
+                found.append((self.used_left, mark))
+        return tuple(found)
+
+    def _present(self, side: int) -> frozenset[str]:
+        """The attributes of an input that may be absent that are NULL only where it is."""
+        compared = frozenset() if self.full else rejects_null(self.condition)
+        return frozenset(name for name in self.inputs[side].columns if name in compared or name not in self.inputs[side].nullable)
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

@@ -26,7 +26,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.core import Compute, project
 from dbt_idivm.algebra.expressions import attributes, column, passing, substitute
-from dbt_idivm.algebra.inference import Dependency, certain_type, may_be_null
+from dbt_idivm.algebra.inference import Dependency, certain_type, is_function_of_values, may_be_null, parts_of_value
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
 from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.algebra.relation import Relation
@@ -108,9 +108,13 @@ class Project(Compute, Operator):
     def combined(self) -> tuple[Operator, ...]:
         return (self.child,)
 
-    @cached_property
-    def dependencies(self) -> tuple[Dependency, ...]:
-        return tuple((frozenset(attributes(definition)), frozenset({name})) for name, definition in self.computed)
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
+        kinds = self.child.certain_types
+        found = (
+            (frozenset(attributes(each)), frozenset({name})) for name, each in self.computed if is_function_of_values(each, kinds)
+        )
+        parts = ((frozenset({name}), parts_of_value(each)) for name, each in self.computed)
+        return (*found, *((whole, names) for whole, names in parts if names), *below[0])
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

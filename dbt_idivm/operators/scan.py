@@ -170,8 +170,7 @@ class Scan(Leaf, Operator):
     def combined(self) -> tuple[Operator, ...]:
         return ()
 
-    @property
-    def dependencies(self) -> tuple[Dependency, ...]:
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
         return ()
 
     @property

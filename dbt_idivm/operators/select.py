@@ -102,9 +102,8 @@ class Select(Filter, Operator):
     def combined(self) -> tuple[Operator, ...]:
         return (self.child,)
 
-    @cached_property
-    def dependencies(self) -> tuple[Dependency, ...]:
-        return tuple(equalities(self.condition, self.certain_types))
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
+        return (*equalities(self.condition, self.certain_types), *below[0])
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

@@ -123,9 +123,8 @@ class SemiAntiJoin(Probe, Operator):
     def combined(self) -> tuple[Operator, ...]:
         return (self.left,)
 
-    @property
-    def dependencies(self) -> tuple[Dependency, ...]:
-        return ()
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
+        return below[0]
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

@@ -26,9 +26,9 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes, united
-from dbt_idivm.algebra.core import Compute, Filter, SemiJoin
+from dbt_idivm.algebra.core import Compute, Filter, SemiJoin, constant
 from dbt_idivm.algebra.expressions import column
-from dbt_idivm.algebra.inference import VOID, Dependency
+from dbt_idivm.algebra.inference import VOID, Dependency, determined_by
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, values_of_signed
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import is_text
@@ -251,9 +251,34 @@ class UnionAll(Branches, Operator):
     def combined(self) -> tuple[Operator, ...]:
         return ()
 
-    @property
-    def dependencies(self) -> tuple[Dependency, ...]:
-        return ()
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
+        """Beside b, what holds in every branch; and an output that is another literal in each branch determines b."""
+        branch = frozenset({self.branch})
+        found = [(frozenset({output}), branch) for output, names in self.united if self._tells_branches_apart(names)]
+        for left in self._determining(below):
+            held = [
+                {*determined_by(frozenset(s for o, s in self.pairs(i) if o in left and s is not None), each), None}
+                for i, each in enumerate(below)
+            ]
+            right = frozenset(o for o, names in self.united if all(n in known for n, known in zip(names, held, strict=True)))
+            found += [(left | branch, right)] if right > left else []
+        return tuple(found)
+
+    def _determining(self, below: Sequence[tuple[Dependency, ...]]) -> tuple[frozenset[str], ...]:
+        """The sets of outputs that may determine others: of each dependency of a branch, and all of these, and each output."""
+        found = []
+        for number, dependencies in enumerate(below):
+            names = self.names_in(number)
+            found += [frozenset(names[name] for name in left) for left, _ in dependencies if left <= names.keys()]
+        return tuple(dict.fromkeys((*found, frozenset[str]().union(*found), *(frozenset({each}) for each in self.outputs))))
+
+    def _tells_branches_apart(self, names: Sequence[str | None]) -> bool:
+        """Whether an output, which these attributes of the branches are, is another literal of one kind in each."""
+        found = [None if name is None else constant(part, name) for part, name in zip(self.parts, names, strict=True)]
+        if not all(isinstance(each, exp.Literal) and (each.is_string or each.is_int) for each in found):
+            return False
+        values = [each.name if each.is_string else int(each.name) for each in found if each is not None]
+        return len({type(each) for each in values}) == 1 and len({*values}) == len(values)
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

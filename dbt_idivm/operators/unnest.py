@@ -189,9 +189,8 @@ class Unnest(Unnested, Operator):
     def combined(self) -> tuple[Operator, ...]:
         return (self.child,)
 
-    @property
-    def dependencies(self) -> tuple[Dependency, ...]:
-        return ()
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
+        return below[0]
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

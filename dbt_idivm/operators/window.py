@@ -218,11 +218,10 @@ class Window(Windowed, Operator):
     def combined(self) -> tuple[Operator, ...]:
         return (self.child,)
 
-    @property
-    def dependencies(self) -> tuple[Dependency, ...]:
+    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
         """A row has a number of its own in its partition."""
         numbers = (call.name for call in self.calls if isinstance(call.function, exp.RowNumber))
-        return tuple((frozenset({*self.partition, name}), frozenset(self.child.columns)) for name in numbers)
+        return (*((frozenset({*self.partition, name}), frozenset(self.child.columns)) for name in numbers), *below[0])
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

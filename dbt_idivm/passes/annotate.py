@@ -154,10 +154,8 @@ def _combined(node: Operator, inputs: tuple[Facts, ...]) -> tuple[Facts, ...]:
 
 
 def _dependencies(node: Operator, inputs: tuple[Facts, ...]) -> tuple[Dependency, ...]:
-    combined = _combined(node, inputs)
-    below = tuple(each for facts in combined for each in facts.dependencies)
-    key = ((frozenset(node.ids), frozenset(node.columns)),) if node.unique and not combined else ()
-    return (*node.dependencies, *key, *below)
+    key = ((frozenset(node.ids), frozenset(node.columns)),) if node.unique and not node.combined else ()
+    return (*key, *node.dependencies(*(each.dependencies for each in inputs)))
 
 
 def _equal(node: Operator, inputs: tuple[Facts, ...]) -> tuple[tuple[str, str], ...]:

@@ -68,7 +68,7 @@ def _content(node: Operator, numbers: Mapping[str, str]) -> list[str]:
         values["name"] = node.branch  # the branch attribute, which is made of it
     if isinstance(node, OuterJoin):
         values["name"] = node.marks if node.marked else ()
-        del values["by_key"]  # its rows are the same
+    values.pop("by_key", None)  # its rows are the same
     return [f"{name}={_numbered(value, numbers)}" for name, value in values.items() if not _is_input(value, node)]
 
 

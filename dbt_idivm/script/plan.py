@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dbt_idivm.algebra.operator import operators, operators_of
 from dbt_idivm.cached import cached_property
-from dbt_idivm.operators import OuterJoin
+from dbt_idivm.operators import Aggregate, OuterJoin
 from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.annotate import Annotated, annotate
 from dbt_idivm.passes.pipeline import Step
@@ -37,9 +37,11 @@ class Plan(Stored):
 
     @cached_property
     def relies_on_keys(self) -> bool:
-        """Whether the query gives other rows than the user's where a key does not hold: it looks rows up by keys (ADR 0025)."""
+        """Whether the query gives other rows than the user's where a key does not hold: it looks rows up by keys, or groups by
+        them (ADR 0025)."""
         first = self.passes[0].root if self.passes else self.root  # as lowered: later an outer join may have become an inner one
-        return any(each.by_key for each in operators_of(first, OuterJoin))
+        looked_up = any(each.by_key for each in operators_of(first, OuterJoin))
+        return looked_up or any(each.by_key for each in operators_of(first, Aggregate))
 
     @property
     def scans(self) -> tuple[Scan, ...]:

@@ -3027,6 +3027,191 @@ AGGREGATES = {
     "groups that are kept by a count of several columns": _of_samples("sum(a.y)", having=" HAVING count(DISTINCT a.y, a.s) > 1"),
 }
 DIRECTED |= AGGREGATES
+_OWNERS = "t0(k int, x int, y int; k)\nt1(k int, s string, y int; k)"
+_OWNED = (
+    {"t0": [(1, 1, 5), (2, 1, None), (3, 2, 7), (4, None, 1), (5, 9, 2)], "t1": [(1, "a", 1), (2, None, 2), (3, "c", None)]},
+    {"t0": [(1, 1, 6), (3, 2, 7), (4, 2, 1), (5, 9, 2), (6, 3, 1)]},
+    {"t1": [(1, "b", 1), (2, "d", None), (3, None, 4), (9, "e", 9)]},
+    {"t0": [(1, 2, 6), (4, 9, 1), (5, None, 2), (6, 3, 1), (7, 3, None)], "t1": [(2, None, 3), (3, "f", 4), (9, "e", 8)]},
+    {"t1": [(3, "f", 5)]},
+    {"t0": []},
+)
+_OF_OWNER = "first(b.s) AS c1, last(b.y + b.k) AS c2, count(*) AS c3, sum(a.y) AS c4"
+DIRECTED |= {
+    "any value of what the groups determine": build(
+        _OWNERS, f"SELECT b.k AS c0, {_OF_OWNER} FROM t0 AS a JOIN t1 AS b ON a.x = b.k GROUP BY b.k", *_OWNED
+    ),
+    "any value of the partner that the groups look up": build(
+        _OWNERS, f"SELECT a.x AS c0, {_OF_OWNER} FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.k GROUP BY a.x", *_OWNED
+    ),
+    "any value of a group": build(
+        _OWNERS, "SELECT a.x + 0 AS c0, first(a.x + 0) AS c1, count(*) AS c2 FROM t0 AS a GROUP BY a.x + 0", *_OWNED
+    ),
+    "groups that are kept by any value": build(
+        _OWNERS,
+        "SELECT b.k AS c0, sum(a.y) AS c1 FROM t0 AS a JOIN t1 AS b ON a.x = b.k GROUP BY b.k "
+        "HAVING first(b.s) FILTER (WHERE b.y > 0) <> 'b'",
+        *_OWNED,
+    ),
+    "any value of one row, or of none": build(
+        _OWNERS,
+        "SELECT a.k AS c0, (SELECT first(CAST(coalesce(b.y, 0) AS INT)) FROM t1 AS b WHERE b.k = a.x) AS c1 FROM t0 AS a",
+        *_OWNED,
+    ),
+}
+_DAYS = "t0(k int, x int, y int; k)\nt1(x int, d int, z int; x, d)"
+_BY_DAY = (
+    {"t0": [(1, 1, 5), (2, 1, 6), (3, 2, 7), (4, None, 8)], "t1": [(1, 1, 10), (1, 2, 20), (3, 1, 30), (2, None, 40)]},
+    {"t1": [(1, 2, 21), (2, 1, 31), (2, 3, 11), (3, 1, 30), (None, 1, 1)]},
+    {"t0": [(1, 2, 5), (2, 1, 6), (4, 3, 8), (5, 2, None)]},
+    {"t0": [(1, 2, 5), (3, 1, 6), (4, 3, 9), (5, 3, 2), (6, 3, 4)], "t1": [(1, 1, 10), (3, None, 5), (2, 3, None)]},
+    {"t1": []},
+    {"t1": [(3, 2, 6), (3, 1, 6), (2, 2, 7)]},
+)
+_PADDED_ROWS = "t0 AS a LEFT JOIN t1 AS b ON b.x = a.x"
+DIRECTED |= {
+    "numbers of rows of which some are padded": build(
+        _DAYS,
+        f"SELECT a.k AS c0, b.z AS c1, row_number() OVER (PARTITION BY a.k ORDER BY b.d) AS c2 FROM {_PADDED_ROWS}",
+        *_BY_DAY,
+    ),
+    "the first of rows of which some are padded": build(
+        _DAYS,
+        "SELECT r.c0, r.c1, r.c2 FROM (SELECT a.k AS c0, b.z AS c1, a.y AS c2, row_number() OVER "
+        f"(PARTITION BY a.k ORDER BY b.d DESC) AS n FROM {_PADDED_ROWS} AND b.z > a.y) AS r WHERE r.n = 1",
+        *_BY_DAY,
+    ),
+    "values by the order of rows of which some are padded": build(
+        _DAYS,
+        f"SELECT a.k AS c0, max_by(b.z, b.d) AS c1, min_by(b.z, b.d) AS c2, count(b.z) AS c3 FROM {_PADDED_ROWS} GROUP BY a.k",
+        *_BY_DAY,
+    ),
+    "numbers of rows of two chained outer joins": build(
+        _DAYS,
+        "SELECT a.k AS c0, b.z AS c1, c.k AS c2, row_number() OVER (PARTITION BY a.k ORDER BY b.d, c.k) AS c3 "
+        f"FROM {_PADDED_ROWS} LEFT JOIN t0 AS c ON c.y < b.z",
+        *_BY_DAY,
+    ),
+    "any value of a padded partner": build(
+        _OWNERS, f"SELECT b.k AS c0, {_OF_OWNER} FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.k GROUP BY b.k", *_OWNED
+    ),
+}
+_BRANCHES = "t0(k int, x int, y int; k)\nt1(k int, z int; k)\nt2(x int, y int)"
+_OF_BRANCHES = (
+    {"t0": [(1, 1, 5), (2, 1, 5), (3, 2, None)], "t1": [(1, 5), (2, 7), (4, 5)], "t2": [(1, 5), (1, 5), (2, 7), (None, 1)]},
+    {"t0": [(1, 1, 7), (3, 2, 4), (4, 1, 5)], "t1": [(1, 5), (2, 7), (3, None)]},
+    {"t1": [(1, 7), (3, None), (4, None)], "t2": [(1, 6), (2, 7), (3, 7), (None, None)]},
+    {"t0": [(1, 2, 7), (4, 1, None), (5, 1, 5)], "t2": [(2, 7)]},
+    {"t1": []},
+    {"t0": [], "t1": [(2, 1)]},
+)
+_TOLD_APART = "SELECT 'a' AS s, k AS i, x AS g, y AS v FROM t0 UNION ALL SELECT CAST('b' AS STRING), k, z % 2, z FROM t1"
+_OF_GROUPS = "SELECT 1 AS s, x AS i, y AS j, count(*) AS v FROM t2 GROUP BY x, y UNION ALL SELECT 2, k, z, z FROM t1"
+DIRECTED |= {
+    "the first of rows of branches that a constant tells apart": build(
+        _BRANCHES,
+        "SELECT r.s AS c0, r.i AS c1, r.v AS c2 FROM (SELECT q.s, q.i, q.v, row_number() OVER (PARTITION BY q.i ORDER BY q.s DESC) "
+        f"AS n FROM ({_TOLD_APART}) AS q) AS r WHERE r.n = 1",
+        *_OF_BRANCHES,
+    ),
+    "numbers of rows of branches with different keys": build(
+        _BRANCHES,
+        f"SELECT q.i AS c0, q.v AS c1, row_number() OVER (PARTITION BY q.i ORDER BY q.s, q.j) AS c2 FROM ({_OF_GROUPS}) AS q",
+        *_OF_BRANCHES,
+    ),
+    "values by an order of a struct with the key of a group": build(
+        _BRANCHES,
+        "SELECT q.v AS c0, max_by(q.i, struct(q.j, q.i)) AS c1, min_by(q.j, struct(q.i, q.j)) AS c2 FROM "
+        "(SELECT x AS i, y AS j, count(*) AS v FROM t2 GROUP BY x, y) AS q GROUP BY q.v",
+        *_OF_BRANCHES,
+    ),
+    "any value of branches that a constant tells apart": build(
+        _BRANCHES,
+        f"SELECT q.s AS c0, q.i AS c1, first(q.g) AS c2, count(*) AS c3, sum(q.v + b.y) AS c4 FROM ({_TOLD_APART}) AS q "
+        "JOIN t2 AS b ON b.x = q.i GROUP BY q.s, q.i",
+        *_OF_BRANCHES,
+    ),
+}
+DIRECTED["texts of equal numbers"] = build(
+    "t0(k int, x double; k)\nt1(s string, y int; s)",
+    "SELECT a.x AS c0, CAST(a.x AS STRING) AS c1, b.y AS c2 FROM t0 AS a JOIN t1 AS b ON b.s = CAST(a.x AS STRING)",
+    {"t0": [(1, "0.0"), (2, "0.5")], "t1": [("0.0", 1), ("-0.0", 2), ("0.5", 3)]},
+    {"t0": [(1, "0.0"), (2, "-0.0"), (3, "0.5")]},
+    {"t1": [("0.0", 4), ("-0.0", None)]},
+)
+_FIRST_OF_EACH = "SELECT a.k AS c0, a.y AS c1, l.v AS c2 FROM t0 AS a"
+DIRECTED |= {
+    "the first row of another table for each row": build(
+        _DAYS,
+        f"{_FIRST_OF_EACH} LEFT JOIN LATERAL (SELECT coalesce(b.z, 0) AS v FROM t1 AS b WHERE b.x = a.x AND b.d <= a.y "
+        "ORDER BY b.d DESC LIMIT 1) AS l ON true",
+        *_BY_DAY,
+    ),
+    "the first two rows of another table for each row": build(
+        _DAYS,
+        f"{_FIRST_OF_EACH} JOIN LATERAL (SELECT b.z AS v, b.d, b.x FROM t1 AS b WHERE b.x <= a.x ORDER BY v DESC, d, x LIMIT 2) "
+        "AS l ON l.v > 6",
+        *_BY_DAY,
+    ),
+    "the value of the first row of another table": build(
+        _DAYS,
+        "SELECT a.k AS c0, (SELECT b.z AS v FROM t1 AS b WHERE b.x = a.x ORDER BY b.d LIMIT 1) AS c1 FROM t0 AS a "
+        "WHERE a.y > 5 OR a.y IS NULL",
+        *_BY_DAY,
+    ),
+    "rows that are tested by the first row of another table": build(
+        _DAYS,
+        "SELECT a.k AS c0, a.x AS c1 FROM t0 AS a "
+        "WHERE coalesce((SELECT b.z FROM t1 AS b WHERE b.x = a.x AND b.z < a.y * 4 ORDER BY b.d DESC LIMIT 1), 7) > 6",
+        *_BY_DAY,
+    ),
+    "the first row of another table for each of padded rows": build(
+        _DAYS,
+        f"SELECT a.k AS c0, b.d AS c1, (SELECT c.y FROM t0 AS c WHERE c.x > b.d ORDER BY c.k LIMIT 1) AS c2 FROM {_PADDED_ROWS}",
+        *_BY_DAY,
+    ),
+}
+_WEIGHED = "t0(k int, x int, y int, w double, m map<int,int>; k)\nt1(x int, d int, z int; x, d)"
+DIRECTED |= {
+    "the last value up to a day": build(
+        _DAYS,
+        "SELECT a.k AS c0, a.y AS c1, (SELECT max_by(b.z, b.d) FROM t1 AS b WHERE b.x = a.x AND b.d <= a.y - 4) AS c2 FROM t0 AS a",
+        *_BY_DAY,
+    ),
+    "sums and counts of rows that are less": build(
+        _DAYS,
+        "SELECT a.k AS c0, (SELECT count(*) * 100 + count(b.z) + coalesce(sum(b.z), 0) FROM t1 AS b WHERE b.z < a.y * 3) AS c1, "
+        "(SELECT sum(1) FROM t1 AS b WHERE b.x >= a.x) AS c2 FROM t0 AS a",
+        *_BY_DAY,
+    ),
+    "aggregates by two conditions beside a JOIN": build(
+        _DAYS,
+        f"{_FIRST_OF_EACH.replace('l.v', 'l.n + l.m')} LEFT JOIN LATERAL (SELECT count(*) AS n, max(coalesce(b.z, 3)) AS m "
+        "FROM t1 AS b WHERE b.x <= a.x) AS l",
+        *_BY_DAY,
+    ),
+    "rows that are kept by how many are less": build(
+        _DAYS,
+        "SELECT a.k AS c0, a.x AS c1 FROM t0 AS a WHERE (SELECT count(*) FROM t1 AS b WHERE b.x = a.x AND b.z > a.y) <> 1",
+        *_BY_DAY,
+    ),
+    "counts of rows that are less than padded ones": build(
+        _DAYS,
+        f"SELECT a.k AS c0, b.d AS c1, b.z AS c2, (SELECT count(*) FROM t0 AS c WHERE c.k <= b.d) AS c3 FROM {_PADDED_ROWS}",
+        *_BY_DAY,
+    ),
+    "aggregates of rows that belong to each and are kept by HAVING": build(
+        _DAYS,
+        "SELECT a.k AS c0, (SELECT count(*) FROM t1 AS b WHERE b.x = a.x HAVING count(*) <> 1) AS c1, "
+        "(SELECT sum(b.z) FROM t1 AS b WHERE b.x < a.x HAVING max(b.z) > 10) AS c2 FROM t0 AS a",
+        *_BY_DAY,
+    ),
+    "any value of the row up to a day": build(
+        _DAYS,
+        "SELECT a.k AS c0, (SELECT first(c.y) FROM t0 AS c WHERE c.k = a.x AND c.y >= a.y) AS c1 FROM t0 AS a",
+        *_BY_DAY,
+    ),
+}
 # Of a feed that holds it as deleted and inserted, as after an UPDATE that changes nothing of it. Groups by a DOUBLE are not named by
 # literals, so that those of a minimum are recomputed.
 DIRECTED["a row of a group is written as it was"] = build(
@@ -3099,6 +3284,24 @@ ON_SPARK = {
         {"t0": [(1, 1, "5000000000000000000000000000.0000000001"), (2, 2, "0.5"), (3, 1, "0.0000000001")]},
         {"t0": [(2, 2, "0.5"), (3, 1, "0.0000000001"), (4, 2, "-4000000000000000000000000000.0000000003")]},
         {"t0": [(2, 2, "0.7"), (3, 1, "0.0000000001")]},
+    ),
+    "any value but NULL of what the groups determine": build(
+        _OWNERS,
+        "SELECT b.k AS c0, first(b.s) IGNORE NULLS AS c1, any_value(b.y, true) AS c2, last_value(b.s) RESPECT NULLS AS c3, sum(a.y) AS c4 "
+        "FROM t0 AS a JOIN t1 AS b ON a.x = b.k GROUP BY b.k",
+        *_OWNED,
+    ),
+    "values by an order of a struct": _of_samples(
+        "max_by(a.s, struct(a.y, a.k))",
+        "min_by(a.y, (a.s, a.k))",
+        "max_by(a.y, named_struct('s', a.s, 'inner', struct(a.z, a.k)))",
+        "min_by(a.s, struct(a.z AS u, a.k AS v)) FILTER (WHERE a.y > 1)",
+    ),
+    "values by an order of a struct of branches that a constant tells apart": build(
+        _BRANCHES,
+        f"SELECT q.g AS c0, max_by(q.v, struct(q.v, q.s, q.i)) AS c1, min_by(q.i, struct(q.g, q.i, q.s)) AS c2 "
+        f"FROM ({_TOLD_APART}) AS q GROUP BY q.g",
+        *_OF_BRANCHES,
     ),
     "an exact percentile in an order": _of_samples(
         "percentile_cont(0.5) WITHIN GROUP (ORDER BY a.y)", "percentile_disc(0.25) WITHIN GROUP (ORDER BY a.y + a.k)"

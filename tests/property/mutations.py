@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlglot import exp
 
+from dbt_idivm.algebra import inference
 from dbt_idivm.algebra.bags import Concat, Distinct, union_all
 from dbt_idivm.algebra.block import Block, isolate, subquery
 from dbt_idivm.algebra.core import Compute, Filter, Pair, Probe, SemiJoin, project
@@ -18,7 +19,7 @@ from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import SIGN, Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.frontend import existence, partners, scalar
+from dbt_idivm.frontend import existence, of_each, partners, scalar
 from dbt_idivm.idiff import build
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import (
@@ -39,10 +40,11 @@ from dbt_idivm.operators import (
 from dbt_idivm.operators import aggregate as aggregate_operator
 from dbt_idivm.operators import look_up_join as look_up_operator
 from dbt_idivm.operators import outer_join as outer_operator
+from dbt_idivm.operators import project as project_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.operators import unnest as unnest_operator
 from dbt_idivm.operators import window as window_operator
-from dbt_idivm.operators.aggregate import Grouped
+from dbt_idivm.operators.aggregate import Call, Grouped
 from dbt_idivm.operators.scan import DiffClass, DiffRows, scans
 from dbt_idivm.operators.window import Windowed
 from dbt_idivm.optimize.lineage import leaves
@@ -1926,4 +1928,78 @@ CONSERVATIVE = (
         with_builder(OuterJoin, "outer_del_pads", fresh_padded_rows),
         "an outer-joined row is updated while a partner comes and another goes",
     ),
+)
+
+
+def part_of_a_key(patch: Patch) -> None:
+    known = of_each.key_of
+    patch.setattr(of_each, "key_of", lambda root: (known(root) or ())[:1])
+
+
+class OfAllRows(Call):
+    """count(*) also of padded rows."""
+
+    @classmethod
+    def of(cls, name: str, function: str, argument: str | None = None, *, distinct: bool = False) -> Call:
+        return Call.of(name, function)
+
+
+MUTATIONS += (
+    Mutation(
+        "aggregates of rows that belong to each row are of its whole key",
+        part_of_a_key,
+        "counts of rows that are less than padded ones",
+    ),
+    Mutation(
+        "a padded row is not counted",
+        lambda patch: patch.setattr(of_each, "Call", OfAllRows),
+        "rows that are kept by how many are less",
+    ),
+)
+
+
+# --- functional dependencies: what they are used for is refused without them, so that they are checked on rows (`test_ids.py`)
+
+
+def markers_are_determined(patch: Patch) -> None:
+    """Also by what is NULL in padded rows and in others."""
+    known = OuterJoin.dependencies
+    patch.setattr(
+        OuterJoin,
+        "dependencies",
+        lambda self, *below: tuple((left - {self.mark(1)}, right) for left, right in known(self, *below)),
+    )
+
+
+def equal_values_give_equal_results(patch: Patch) -> None:
+    for module in (inference, project_operator):
+        patch.setattr(module, "is_function_of_values", lambda expression, certain: True)
+
+
+def each_output_tells_branches_apart(patch: Patch) -> None:
+    patch.setattr(UnionAll, "_tells_branches_apart", lambda self, names: True)
+
+
+def what_holds_in_a_branch_holds(patch: Patch) -> None:
+    patch.setattr(
+        UnionAll,
+        "dependencies",
+        lambda self, *below: tuple(
+            (frozenset(self.names_in(i)[name] for name in left), frozenset(self.names_in(i)[name] for name in left | right))
+            for i, each in enumerate(below)
+            for left, right in each
+            if left | right <= self.names_in(i).keys()
+        ),
+    )
+
+
+WRONG_DEPENDENCIES = (
+    Mutation("padded rows of ⟕ have their own marker", markers_are_determined, "the first of rows of which some are padded"),
+    Mutation("equal DOUBLEs may have different texts", equal_values_give_equal_results, "texts of equal numbers"),
+    Mutation(
+        "an output has another constant in each branch",
+        each_output_tells_branches_apart,
+        "the first of rows of branches that a constant tells apart",
+    ),
+    Mutation("rows of ∪ are of branches", what_holds_in_a_branch_holds, "any value of branches that a constant tells apart"),
 )

@@ -232,6 +232,13 @@ def test_the_call_is_named_with_its_function(call: str) -> None:
     assert call in str(error) and "depends on the order of rows" in str(error)
 
 
+@pytest.mark.parametrize("call", ["collect_set(price)", "collect_list(price)", "element_at(collect_set(price), 1)"])
+def test_what_makes_a_list_determined_is_said(call: str) -> None:
+    error = raised(f"SELECT cid, {call} AS f FROM main.orders GROUP BY cid")
+    assert error.codes == ("IDIVM-207",)
+    assert "(price), without array_sort(…) or size(…) around it, depends on the order of rows" in str(error)
+
+
 def test_view_that_reads_itself() -> None:
     assert raised("SELECT * FROM main.circle").codes == ("IDIVM-307",)
 
@@ -273,6 +280,10 @@ REFUSED = {
     "SELECT current_user() AS d FROM main.orders": "206",
     "SELECT first(price) AS f FROM main.orders": "207",
     "SELECT any_value(price) AS f FROM main.orders": "207",
+    "SELECT cid, first(price) AS f FROM main.orders GROUP BY cid": "207",
+    "SELECT cid, first(price, true) FILTER (WHERE price > 1) AS f FROM main.orders GROUP BY cid": "207",
+    "SELECT id, first(cid) FILTER (WHERE price > 1) AS f, cid AS c FROM main.orders GROUP BY id": "223",
+    "SELECT id, cid, any_value(price) AS f FROM main.orders GROUP BY ROLLUP (id, cid)": "207",
     "SELECT max_by(price, cid) AS f FROM main.orders": "207",
     "SELECT cid, max_by(price, id + 1) AS f FROM main.orders GROUP BY cid": "207",
     "SELECT cid, max_by(price, id) OVER (PARTITION BY cid) AS f FROM main.orders": "216",
@@ -295,6 +306,16 @@ REFUSED = {
     "SELECT cid FROM main.orders GROUP BY cid HAVING CASE WHEN cid IN (SELECT cid FROM main.customers) THEN true END": "208",
     "SELECT id FROM main.orders WHERE coalesce(cid IN (SELECT cid FROM main.customers), id > 1)": "208",
     "SELECT o.id FROM main.orders o JOIN main.orders p ON o.id = 1 OR p.cid IN (SELECT cid FROM main.customers)": "208",
+    "SELECT id FROM main.orders WHERE CAST(id AS STRING) COLLATE UTF8_LCASE NOT IN (SELECT name FROM main.customers)": "208",
+    "SELECT id, (SELECT p.price FROM main.orders p WHERE p.cid = o.cid ORDER BY p.price LIMIT 1) AS q FROM main.orders o": "205",
+    "SELECT line, (SELECT price FROM main.orders WHERE status = line ORDER BY id LIMIT 1) AS q FROM main.log": "208",
+    "SELECT o.id, l.q FROM main.orders o LEFT JOIN LATERAL (SELECT p.price AS q FROM main.orders p WHERE p.cid = o.cid "
+    "ORDER BY p.id LIMIT 1) l ON l.q > 3": "208",
+    "SELECT o.id, (SELECT p.price FROM main.orders p WHERE p.cid = o.cid ORDER BY p.id LIMIT 1 OFFSET 1) AS q "
+    "FROM main.orders o": "208",
+    "SELECT (SELECT max(name) FROM main.customers c WHERE c.name = l.line HAVING count(*) > 1) AS m FROM main.log l": "208",
+    "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.cid = o.cid HAVING c.cid > 1) AS m FROM main.orders o": "208",
+    "SELECT id, (SELECT percentile(1, 0.5) FROM main.customers c WHERE c.cid > o.cid) AS m FROM main.orders o": "208",
     "SELECT id FROM main.orders WHERE id = 1 OR cid IN (SELECT name FROM main.customers)": "208",
     "SELECT id FROM main.orders WHERE id = 1 OR CAST(price AS FLOAT) IN (SELECT cid FROM main.customers)": "208",
     "SELECT id FROM main.orders WHERE id = 1 OR upper(CAST(id AS STRING)) IN (SELECT name FROM main.customers)": "208",
@@ -380,10 +401,8 @@ REFUSED = {
     "SELECT id, (SELECT * FROM main.customers c WHERE c.cid = o.cid) AS m FROM main.orders o": "229",
     "SELECT id, (SELECT count(*), max(cid) FROM main.customers GROUP BY ()) AS m FROM main.orders": "229",
     "SELECT id, (SELECT max(cid) FROM main.customers UNION ALL SELECT 1) AS m FROM main.orders": "208",
-    "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.cid > o.cid) AS m FROM main.orders o": "208",
-    "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.name = o.cid) AS m FROM main.orders o": "208",
+    "SELECT (SELECT max(name) FROM main.customers c WHERE c.name > l.line) AS m FROM main.log l": "208",
     "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.name = upper(o.status)) AS m FROM main.orders o": "208",
-    "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.cid = o.cid HAVING count(*) > 1) AS m FROM main.orders o": "208",
     "SELECT id, (SELECT max(o.id) FROM main.customers c) AS m FROM main.orders o": "208",
     "SELECT id, (SELECT max(cid), 1 FROM main.customers) AS m FROM main.orders": "229",
     "SELECT count(*) AS n, (SELECT max(cid) FROM main.customers) AS m FROM main.orders": "208",
@@ -431,10 +450,7 @@ REFUSED = {
     "SELECT c.cid FROM LATERAL (SELECT cid FROM main.customers) c": "208",
     "SELECT o.id FROM main.orders o, LATERAL (SELECT c.cid + o.id AS k FROM main.customers c) c": "208",
     "SELECT o.id FROM main.orders o, LATERAL (SELECT DISTINCT c.name FROM main.customers c WHERE c.cid = o.cid) c": "208",
-    "SELECT o.id FROM main.orders o, LATERAL (SELECT count(*) AS n FROM main.customers c WHERE c.cid > o.cid) c": "208",
-    "SELECT o.id FROM main.orders o, LATERAL (SELECT max(name) AS n FROM main.customers c WHERE c.name = o.cid) c": "208",
     "SELECT o.id FROM main.orders o, LATERAL (SELECT count(*) AS n FROM main.customers c WHERE c.cid = id HAVING n = 0) c": "208",
-    "SELECT o.id FROM main.orders o, LATERAL (SELECT name FROM main.customers c WHERE c.cid = o.cid ORDER BY 1 LIMIT 1) c": "208",
     "SELECT 1 FROM main.orders o LEFT JOIN LATERAL (SELECT max(cid) n FROM main.customers c WHERE c.cid = o.cid) ON n > 1": "208",
     "SELECT o.id FROM main.orders o, LATERAL (SELECT n.cid FROM main.customers n WHERE n.cid = p.cid) c, main.orders p": "221",
     "SELECT o.id, e.k FROM main.orders o RIGHT JOIN LATERAL explode(sequence(1, 2)) AS e(k)": "228",
