@@ -277,7 +277,7 @@ class UnionAll(Branches, Operator):
         return {source: output for output, source in reversed(self.pairs(number)) if source is not None}
 
     def _of_one_branch(self) -> Iterator[Dependency]:
-        """Beside b, the first output of an attribute determines another one that holds it in this branch, and in others is NULL."""
+        """Beside b, the first output of an attribute determines another one that has it, too, and is NULL in other branches."""
         for number in range(len(self.parts)):
             names = self._first_in(number)
             for place, (output, source) in enumerate(self.pairs(number)):
