@@ -18,7 +18,7 @@ Example: branches `store` and `web`, both with key id: row (7, b = 0) and row (7
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -256,21 +256,33 @@ class UnionAll(Branches, Operator):
         branch = frozenset({self.branch})
         found = [(frozenset({output}), branch) for output, names in self.united if self._tells_branches_apart(names)]
         for left in self._determining(below):
-            held = [
-                {*determined_by(frozenset(s for o, s in self.pairs(i) if o in left and s is not None), each), None}
-                for i, each in enumerate(below)
-            ]
-            right = frozenset(o for o, names in self.united if all(n in known for n, known in zip(names, held, strict=True)))
+            right = frozenset(self.outputs)
+            for number, each in enumerate(below):
+                held = [(o, s) for o, s in self.pairs(number) if s is not None]
+                known = determined_by(frozenset(s for o, s in held if o in left), each)
+                right = right.difference(o for o, s in held if s not in known)
             found += [(left | branch, right)] if right > left else []
-        return tuple(found)
+        return (*found, *self._of_one_branch())
 
     def _determining(self, below: Sequence[tuple[Dependency, ...]]) -> tuple[frozenset[str], ...]:
-        """The sets of outputs that may determine others: of each dependency of a branch, and all of these, and each output."""
+        """The sets of outputs that determine others in some branch, and all of these."""
         found = []
         for number, dependencies in enumerate(below):
-            names = self.names_in(number)
+            names = self._first_in(number)
             found += [frozenset(names[name] for name in left) for left, _ in dependencies if left <= names.keys()]
-        return tuple(dict.fromkeys((*found, frozenset[str]().union(*found), *(frozenset({each}) for each in self.outputs))))
+        return tuple(dict.fromkeys((*found, frozenset[str]().union(*found))))
+
+    def _first_in(self, number: int) -> Mapping[str, str]:
+        """Attribute of one branch → the first output that holds it."""
+        return {source: output for output, source in reversed(self.pairs(number)) if source is not None}
+
+    def _of_one_branch(self) -> Iterator[Dependency]:
+        """Beside b, the first output of an attribute determines another one that has it, too, and is NULL in other branches."""
+        for number in range(len(self.parts)):
+            names = self._first_in(number)
+            for place, (output, source) in enumerate(self.pairs(number)):
+                if source is not None and names[source] != output and _held(self.sources, place) == 1:
+                    yield frozenset({self.branch, names[source]}), frozenset({output})
 
     def _tells_branches_apart(self, names: Sequence[str | None]) -> bool:
         """Whether an output, which these attributes of the branches are, is another literal of one kind in each."""
@@ -316,6 +328,11 @@ class UnionAll(Branches, Operator):
 
     def signed(self) -> Relation:
         return Concat(tuple(self.branch_of(i, part.signed(), sign=True) for i, part in enumerate(self.parts)))
+
+
+def _held(sources: Sequence[Sequence[str | None]], place: int) -> int:
+    """In how many branches an output is not NULL."""
+    return sum(row[place] is not None for row in sources)
 
 
 def _source(source: str | None) -> exp.Expr:

@@ -3119,12 +3119,6 @@ DIRECTED |= {
         f"SELECT q.i AS c0, q.v AS c1, row_number() OVER (PARTITION BY q.i ORDER BY q.s, q.j) AS c2 FROM ({_OF_GROUPS}) AS q",
         *_OF_BRANCHES,
     ),
-    "values by an order of a struct with the key of a group": build(
-        _BRANCHES,
-        "SELECT q.v AS c0, max_by(q.i, struct(q.j, q.i)) AS c1, min_by(q.j, struct(q.i, q.j)) AS c2 FROM "
-        "(SELECT x AS i, y AS j, count(*) AS v FROM t2 GROUP BY x, y) AS q GROUP BY q.v",
-        *_OF_BRANCHES,
-    ),
     "any value of branches that a constant tells apart": build(
         _BRANCHES,
         f"SELECT q.s AS c0, q.i AS c1, first(q.g) AS c2, count(*) AS c3, sum(q.v + b.y) AS c4 FROM ({_TOLD_APART}) AS q "
@@ -3296,6 +3290,12 @@ ON_SPARK = {
         "min_by(a.y, (a.s, a.k))",
         "max_by(a.y, named_struct('s', a.s, 'inner', struct(a.z, a.k)))",
         "min_by(a.s, struct(a.z AS u, a.k AS v)) FILTER (WHERE a.y > 1)",
+    ),
+    "values by an order of a struct with the key of a group": build(
+        _BRANCHES,
+        "SELECT q.v AS c0, max_by(q.i, struct(q.j, q.i)) AS c1, min_by(q.j, struct(q.i, q.j)) AS c2 FROM "
+        "(SELECT x AS i, y AS j, count(*) AS v FROM t2 GROUP BY x, y) AS q GROUP BY q.v",
+        *_OF_BRANCHES,
     ),
     "values by an order of a struct of branches that a constant tells apart": build(
         _BRANCHES,

@@ -232,7 +232,10 @@ def test_words_that_are_functions_where_no_column_has_the_name() -> None:
 
 
 def test_the_columns_of_a_refused_lateral_subquery_are_not_reported() -> None:
-    for query in ("SELECT count(*) AS n FROM s.u WHERE u.x > t.x", "SELECT count(*) AS n FROM s.u WHERE u.x > t.x GROUP BY u.x"):
+    for query in (
+        "SELECT count(*) AS n FROM s.u WHERE u.x > t.x HAVING n > 1",
+        "SELECT count(*) AS n FROM s.u WHERE u.x > t.x GROUP BY u.x",
+    ):
         assert codes(f"SELECT l.*, n FROM s.t, LATERAL ({query}) AS l") == ("IDIVM-208",)
 
 
