@@ -28,7 +28,7 @@ from dbt_idivm.frontend.size import MOST_TABLES, too_large
 from dbt_idivm.frontend.subquery import filtered, where
 from dbt_idivm.frontend.tables import name_of
 from dbt_idivm.frontend.text import Text
-from dbt_idivm.frontend.time_windows import with_time_windows
+from dbt_idivm.frontend.time_windows import calls_in, with_time_windows
 from dbt_idivm.frontend.types import incomparable_operands
 from dbt_idivm.frontend.values import rows_of
 from dbt_idivm.operators import Join, OneRow, OuterJoin, Project, Scan, SemiAntiJoin
@@ -80,6 +80,9 @@ class Lowering:
 
     def subquery(self, node: exp.Select, env: Env) -> tuple[Operator, Scope, list[exp.Expr], tuple[Item, ...]]:
         """The rows of FROM and WHERE of a subquery, its scope, its correlated conditions, and its select list over these."""
+        for call in calls_in(node)[:1]:
+            what = f"{env.text.source(call)} in a subquery at this place"
+            self.findings.append(finding(208, env.text.place(call), what=what))
         root, scope = self.source(node, env)
         root, conditions = filtered(self, node, env, root, scope, correlate=True)
         root, scalars = with_scalars_of(self, node, env, root, scope)

@@ -67,9 +67,10 @@ def misplaced(node: exp.Expr, text: Text) -> Finding | None:
     above = node.find_ancestor(exp.Select)
     source = text.source(node)
     if above is None or not any(each is node for each in calls_in(above)):
-        return finding(211, text.place(node), what=source)
+        what = f"{source} outside of a select list, GROUP BY and HAVING (compute it in a subquery of FROM)"
+        return finding(228, text.place(node), what=what)
     if len({each.sql(DIALECT) for each in calls_in(above)}) > 1:
-        return finding(229, text.place(node), what=f"{source} beside another time window in one SELECT")
+        return finding(228, text.place(node), what=f"{source} beside another time window in one SELECT")
     if has_sets(above.args.get("group")):
         return finding(228, text.place(node), what=f"{source} beside grouping sets")
     if call_name(node) == SESSION:
