@@ -1,4 +1,4 @@
-"""The hand-written cases: in the ways that differ most and one other in turn; under long profiles in every way."""
+"""The hand-written cases: in one or two of their ways, and in others under `make deep`; under long profiles in every way."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def in_ways(cases: Mapping[str, Case], ways: Mapping[str, Options]) -> Iterator[
 
 
 def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> list[Tried]:
-    """Of each case's ways those that are `always` tried, and one of the others in turn, which is left to `make deep` if there are two
-    without it. All in a long run."""
+    """Of each case's ways the last of those that are `always` tried, and one of the others in turn; the others of the former are left
+    to `make deep`, and then the latter as well. All in a long run."""
     found: dict[str, list[str]] = {}
     for name, way in pairs:
         found.setdefault(name, []).append(way)
@@ -46,7 +46,7 @@ def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> li
         tried = [way for way in ways if way in always]
         others = [way for way in ways if way not in always and (name, way) not in SLOW]
         marks = pytest.mark.deep if len(tried) > 1 else ()
-        chosen += [(name, way) for way in tried]
+        chosen += [pytest.param(name, way, marks=marks if way != tried[-1] else ()) for way in tried]
         chosen.append(pytest.param(name, others[number % len(others)], marks=marks))
     return chosen
 
