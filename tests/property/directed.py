@@ -3037,7 +3037,7 @@ _OWNED = (
     {"t0": []},
 )
 _OF_OWNER = "first(b.s) AS c1, last(b.y + b.k) AS c2, count(*) AS c3, sum(a.y) AS c4"
-DIRECTED |= {
+VALUES_OF_GROUPS = {
     "any value of what the groups determine": build(
         _OWNERS, f"SELECT b.k AS c0, {_OF_OWNER} FROM t0 AS a JOIN t1 AS b ON a.x = b.k GROUP BY b.k", *_OWNED
     ),
@@ -3059,6 +3059,7 @@ DIRECTED |= {
         *_OWNED,
     ),
 }
+DIRECTED |= VALUES_OF_GROUPS
 _DAYS = "t0(k int, x int, y int; k)\nt1(x int, d int, z int; x, d)"
 _BY_DAY = (
     {"t0": [(1, 1, 5), (2, 1, 6), (3, 2, 7), (4, None, 8)], "t1": [(1, 1, 10), (1, 2, 20), (3, 1, 30), (2, None, 40)]},
@@ -3134,7 +3135,7 @@ DIRECTED["texts of equal numbers"] = build(
     {"t1": [("0.0", 4), ("-0.0", None)]},
 )
 _FIRST_OF_EACH = "SELECT a.k AS c0, a.y AS c1, l.v AS c2 FROM t0 AS a"
-DIRECTED |= {
+FIRST_OF_EACH = {
     "the first row of another table for each row": build(
         _DAYS,
         f"{_FIRST_OF_EACH} LEFT JOIN LATERAL (SELECT coalesce(b.z, 0) AS v FROM t1 AS b WHERE b.x = a.x AND b.d <= a.y "
@@ -3165,8 +3166,9 @@ DIRECTED |= {
         *_BY_DAY,
     ),
 }
+DIRECTED |= FIRST_OF_EACH
 _WEIGHED = "t0(k int, x int, y int, w double, m map<int,int>; k)\nt1(x int, d int, z int; x, d)"
-DIRECTED |= {
+UP_TO = {
     "the last value up to a day": build(
         _DAYS,
         "SELECT a.k AS c0, a.y AS c1, (SELECT max_by(b.z, b.d) FROM t1 AS b WHERE b.x = a.x AND b.d <= a.y - 4) AS c2 FROM t0 AS a",
@@ -3206,6 +3208,7 @@ DIRECTED |= {
         *_BY_DAY,
     ),
 }
+DIRECTED |= UP_TO
 # Of a feed that holds it as deleted and inserted, as after an UPDATE that changes nothing of it. Groups by a DOUBLE are not named by
 # literals, so that those of a minimum are recomputed.
 DIRECTED["a row of a group is written as it was"] = build(
@@ -3221,7 +3224,7 @@ _NUMBERS = (
     {"t0": []},
     {"t0": [(7, 2, 1), (8, 2, 1)]},
 )
-DIRECTED |= {
+NUMBERED = {
     "numbers of rows that nothing tells apart": build(
         _ONE, "SELECT a.x AS c0, row_number() OVER (PARTITION BY a.x ORDER BY a.y > 0) AS c1 FROM t0 AS a", *_NUMBERS
     ),
@@ -3233,6 +3236,7 @@ DIRECTED |= {
         *_NUMBERS,
     ),
 }
+DIRECTED |= NUMBERED
 _EMPLOYED = "t1(k int; k)\nt0(k int, x int, y int; k)"
 _TIMES = (
     {"t0": [(1, 1, 59), (2, 1, 60), (3, 2, 200), (4, None, -1), (5, 2, None)]},

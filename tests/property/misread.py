@@ -140,8 +140,8 @@ def sets_have_no_number(patch: Patch) -> None:
         patch.setattr(
             aggregate,
             "Aggregate",
-            lambda below, groups, calls: Aggregate(
-                below, tuple(each for each in groups if self.sets is None or each != self.sets.branch), calls
+            lambda below, groups, *others: Aggregate(
+                below, tuple(each for each in groups if self.sets is None or each != self.sets.branch), *others
             ),
         )
         return original(self, items)
@@ -206,7 +206,7 @@ def keys_without_a_type(patch: Patch) -> None:
 
 def a_row_for_no_rows(patch: Patch) -> None:
     """GROUPING SETS (()) is an aggregate without GROUP BY."""
-    patch.setattr(aggregate, "Aggregate", lambda below, groups, calls: Aggregate(below, groups[:-1], calls))
+    patch.setattr(aggregate, "Aggregate", lambda below, groups, *others: Aggregate(below, groups[:-1], *others))
 
 
 def computed_before_ranking(patch: Patch) -> None:
