@@ -52,6 +52,6 @@ def type_of_call(node: exp.Expr) -> exp.DataType | None:
     return None if kind is None else exp.DataType(this=kind)
 
 
-def typed_functions() -> Mapping[str, Any]:
-    """Name of a function → what it gives."""
-    return _TYPES
+def functions_giving(*kinds: Any) -> frozenset[str]:
+    """The functions that give values of one of these types, in lower case; of all types without any."""
+    return frozenset(name for name, kind in _TYPES.items() if not kinds or kind in kinds)

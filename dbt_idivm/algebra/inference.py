@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.decimals import DIGITS, is_integral
 from dbt_idivm.algebra.expressions import attributes, call_name, conjuncts
-from dbt_idivm.algebra.identical import equal_is_identical
-from dbt_idivm.algebra.types import Type, alternatives, is_text
+from dbt_idivm.algebra.types import Type, alternatives, equal_is_identical, is_text
 
 # (attributes, the attributes that they determine): rows that are equal in the former are equal in the latter
 Dependency = tuple[frozenset[str], frozenset[str]]
@@ -105,8 +104,13 @@ def equals_one(mine: exp.DataType | None, theirs: exp.DataType | None) -> bool:
 
 # Wrong without the types: 0.0 and -0.0 are equal, and their texts are not.
 def is_function_of_values(expression: exp.Expr, certain: Mapping[str, exp.DataType]) -> bool:
-    """Whether what the expression reads determines its value: equal values of it are identical."""
-    return all(name in certain and equal_is_identical(certain[name]) for name in attributes(expression))
+    """Whether what the expression reads determines its value."""
+    return are_identical(attributes(expression), certain)
+
+
+def are_identical(names: Iterable[str], certain: Mapping[str, exp.DataType]) -> bool:
+    """Whether equal values of these attributes are identical. `certain`: attribute → certain type."""
+    return all(name in certain and equal_is_identical(certain[name]) for name in names)
 
 
 def parts_of_value(value: exp.Expr) -> frozenset[str]:

@@ -40,6 +40,8 @@ _EXACTLY_ORDERED = frozenset(
     }
 )
 
+_IDENTICAL = _EXACTLY_ORDERED | {Type.BINARY, Type.VARBINARY, Type.ARRAY, Type.STRUCT}
+
 
 @cache
 def type_of(name: str) -> exp.DataType:
@@ -245,6 +247,13 @@ def is_numeric(kind: exp.DataType) -> bool:
 def has_exact_order(kind: exp.DataType) -> bool:
     """Whether values of the type have a total order in which equal ones are identical: not floats, nor texts with a collation."""
     return kind.this in _EXACTLY_ORDERED and kind.find(exp.CollateColumnConstraint) is None
+
+
+def equal_is_identical(kind: exp.DataType) -> bool:
+    """Whether values of a certain type, or of its parts, are identical if they are equal: not 0.0 and -0.0, nor texts that a
+    collation takes as equal."""
+    parts = list(kind.find_all(exp.DataType))
+    return all(part.this in _IDENTICAL for part in parts) and kind.find(exp.CollateColumnConstraint) is None
 
 
 def is_incomparable(kind: exp.DataType) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.aggregates import function_of, is_collection, value_of
+from dbt_idivm.algebra.aggregates import ANY, function_of, is_collection, value_of
 from dbt_idivm.algebra.types import Type, name_of_type
 from dbt_idivm.context import Catalog
 from dbt_idivm.deep import deep_recursion
@@ -30,7 +30,7 @@ from dbt_idivm.operators.scan import Attribute
 
 _CONDITIONS, _ORDER = ("where", "having", "qualify"), ("order", "limit", "offset")
 _AROUND = (exp.Window, exp.WithinGroup, exp.Filter)  # a call, as part of which it is read
-_ONE_OF_THEM = (exp.First, exp.Last, exp.AnyValue, exp.FirstValue, exp.LastValue, exp.Mode)
+_ONE_OF_THEM = (*ANY, exp.Mode)
 
 
 @deep_recursion()

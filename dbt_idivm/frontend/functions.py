@@ -6,6 +6,8 @@ lists it (`user_functions.py`).
 
 from __future__ import annotations
 
+from dbt_idivm.algebra.decimals import Type
+from dbt_idivm.algebra.function_types import functions_giving
 from dbt_idivm.operators.aggregate import FUNCTIONS
 
 
@@ -151,11 +153,7 @@ UNIFYING = _words("""
 """)
 
 # Functions that always give times.
-TIMESTAMPS = _words("""
-    convert_timezone date_trunc dateadd from_utc_timestamp make_timestamp make_timestamp_ltz make_timestamp_ntz
-    timestamp_micros timestamp_millis timestamp_seconds timestampadd to_timestamp to_timestamp_ltz to_timestamp_ntz
-    to_utc_timestamp try_make_timestamp try_make_timestamp_ltz try_make_timestamp_ntz try_to_timestamp
-""")
+TIMESTAMPS = functions_giving(Type.TIMESTAMPTZ, Type.TIMESTAMPNTZ) | _words("dateadd timestampadd")
 DATES = _words("date_from_unix_date make_date next_day try_to_date")
 
 # Words that may precede a bracket without being functions.

@@ -8,14 +8,12 @@ determines, each choice gives the same rows. dbt's macros write spines of dates 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
-from dbt_idivm.algebra.identical import equal_is_identical
-from dbt_idivm.algebra.inference import determined_by
+from dbt_idivm.algebra.inference import are_identical, determined_by
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.operators import Aggregate, Unnest
 from dbt_idivm.operators.aggregate import Call
@@ -31,8 +29,7 @@ def is_determined(call: WindowCall, partition: tuple[str, ...], used: frozenset[
     SELECT uses beside the number."""
     if not isinstance(call.function, exp.RowNumber) or not used <= determined_by(frozenset(partition), facts.dependencies):
         return False
-    types: Mapping[str, exp.DataType] = rows.certain_types
-    return all(name in types and equal_is_identical(types[name]) for name in {*partition, *used})
+    return are_identical({*partition, *used}, rows.certain_types)
 
 
 def numbered(call: WindowCall, partition: tuple[str, ...], used: frozenset[str], rows: Operator, names: Names) -> Operator:

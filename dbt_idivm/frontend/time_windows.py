@@ -12,7 +12,7 @@ apart by no more than the gap; a change recomputes all sessions of its other gro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -36,10 +36,9 @@ from dbt_idivm.operators.window import WindowCall
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
-WINDOW, SESSION = "window", "session_window"
+WINDOW, SESSION = "window", "session_window"  # the column has the name of the function
 NAMES = frozenset({WINDOW, SESSION})
 _OWN = "idivm_time"  # the qualifier of the column, which no user has
-_COLUMNS = {WINDOW: "window", SESSION: "session_window"}  # how Spark names it
 _UNITS = {
     "microsecond": 1,
     "millisecond": 1_000,
@@ -56,8 +55,13 @@ _MOST = 200  # windows that a row may be in
 
 def calls_in(node: exp.Select) -> list[exp.Expr]:
     """The time windows of a SELECT, outside of FROM and WHERE."""
+    return [each for each in _nodes(node) if _is_window(each)]
+
+
+def _nodes(node: exp.Select) -> list[exp.Expr]:
+    """The nodes of the select list, GROUP BY and HAVING, without those of subqueries."""
     parts = [*node.expressions, *(node.args[key] for key in ("group", "having") if node.args.get(key))]
-    return [each for part in parts for each in own_nodes(part) if _is_window(each)]
+    return [each for part in parts for each in own_nodes(part)]
 
 
 def misplaced(node: exp.Expr, text: Text) -> Finding | None:
@@ -95,8 +99,8 @@ def with_time_windows(
     if not calls:
         return node, root, scope
     kind, call = call_name(calls[0]), calls[0]
-    attribute = lowering.names.attribute(name, _COLUMNS[kind])
-    scope = scope.plus(Scope((Entry((_OWN,), _COLUMNS[kind], attribute, hidden=True),)))
+    attribute = lowering.names.attribute(name, kind)
+    scope = scope.plus(Scope((Entry((_OWN,), kind, attribute, hidden=True),)))
     rewritten = _reading(node, kind, scope)
     time = bare(Resolver(scope, env, lowering.findings).resolve(call.expressions[0]))
     of = infer_type(time, root.types)
@@ -232,23 +236,17 @@ def _duration(node: exp.Expr) -> int | None:
 
 def _reading(node: exp.Select, kind: str, scope: Scope) -> exp.Select:
     """The SELECT with the column in place of its calls, and of its name where FROM has no such column."""
-    name = _COLUMNS[kind]
     whole = node.copy()
-    own = exp.column(name, table=_OWN)
+    own = exp.column(kind, table=_OWN)
     for call in calls_in(whole):
         call.replace(own.copy())
     try:
-        scope.find(name)
+        scope.find(kind)
     except Unknown:
-        for each in _columns(whole):
-            if each.parts[0].name.lower() == name:
+        for each in _nodes(whole):
+            if isinstance(each, exp.Column) and each.parts[0].name.lower() == kind:
                 each.replace(exp.column(*(identifier(part.name) for part in reversed((identifier(_OWN), *each.parts)))))
     return whole
-
-
-def _columns(node: exp.Select) -> Iterator[exp.Column]:
-    parts = [*node.expressions, *(node.args[key] for key in ("group", "having") if node.args.get(key))]
-    yield from [each for part in parts for each in own_nodes(part) if isinstance(each, exp.Column)]
 
 
 def window_time(tree: exp.Expr) -> None:

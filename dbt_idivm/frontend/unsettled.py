@@ -22,10 +22,9 @@ from dbt_idivm.algebra.aggregates import (
     value_of,
 )
 from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column
-from dbt_idivm.algebra.identical import equal_is_identical
 from dbt_idivm.algebra.inference import certain_type_of_parts, determined_by, parts_of_value
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.types import Type, infer_type
+from dbt_idivm.algebra.types import Type, equal_is_identical, infer_type
 from dbt_idivm.passes.annotate import facts_of
 from dbt_idivm.passes.infer_ids import infer_ids
 

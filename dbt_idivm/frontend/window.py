@@ -100,8 +100,9 @@ class Windowing:
             place = self.env.text.place(raw)
             self.lowering.findings += incomparable_attributes(partition, below, place, "PARTITION BY")
             self.lowering.findings += incomparable_attributes(tuple(sorted(call.reads)), below, place, "a window function")
-        arbitrary = self._arbitrary(below)
-        if arbitrary and (numbers := self._numbers(below, found)) is not None:
+        facts = facts_of(infer_ids(below)) if any(_is_positional(call) for _, call, _ in self.placed) else None
+        arbitrary = [] if facts is None else self._arbitrary(facts)
+        if facts is not None and arbitrary and (numbers := self._numbers(below, found, facts)) is not None:
             return numbers, found
         self._refuse(arbitrary)
         for partition, calls in self.calls.items():
@@ -188,19 +189,17 @@ class Windowing:
             return self.rows
         return Project(self.rows, (*passing(self.rows.columns), *self.computed.values()))
 
-    def _arbitrary(self, below: Operator) -> list[exp.Expr]:
+    def _arbitrary(self, facts: Facts) -> list[exp.Expr]:
         """What the user wrote of each function whose value depends on the order of rows that ORDER BY does not distinguish."""
-        asked = [each for each in self.placed if _is_positional(each[1])]
-        facts = facts_of(infer_ids(below)) if asked else None
-        return [] if facts is None else [raw for partition, call, raw in asked if not _is_distinguishing(call, partition, facts)]
+        return [raw for by, call, raw in self.placed if _is_positional(call) and not _is_distinguishing(call, by, facts)]
 
-    def _numbers(self, below: Operator, items: Sequence[Item]) -> Operator | None:
+    def _numbers(self, below: Operator, items: Sequence[Item], facts: Facts) -> Operator | None:
         """The rows with a number that may be that of any row; None where the items show which row has it."""
         (partition, call, raw), *others = self.placed
         if others or any(INSTEAD in each.this.meta for each in raw.find_all(exp.Window)):
             return None
         used = frozenset(name for item in items for name in attributes(item.expression)) - {call.name}
-        if not is_determined(call, partition, used, below, facts_of(infer_ids(below))):
+        if not is_determined(call, partition, used, below, facts):
             return None
         return numbered(call, partition, used, below, self.lowering.names)
 

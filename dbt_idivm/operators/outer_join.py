@@ -43,8 +43,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, Pair, Probe, project
 from dbt_idivm.algebra.expressions import attributes, column, conjuncts, passing
-from dbt_idivm.algebra.identical import equal_is_identical
-from dbt_idivm.algebra.inference import Dependency, equalities, rejects_null, typed_null
+from dbt_idivm.algebra.inference import Dependency, are_identical, equalities, rejects_null, typed_null
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, both_states, values_of_signed, with_sign
 from dbt_idivm.algebra.outer import LEFT, RIGHT, OuterPair
 from dbt_idivm.algebra.probe_any import ProbeAny
@@ -153,7 +152,7 @@ class OuterJoin(OuterPair, Operator):
             certain, mark = self.certain_types, marks[RIGHT]
             found += [(by | mark, names) for by, names in equalities(self.condition, certain) if names <= {*self.right.columns}]
             found += [(frozenset(self.left.ids), mark)] if self.left.unique else []
-            if all(name in certain and equal_is_identical(certain[name]) for name in self.used_left):
+            if are_identical(self.used_left, certain):
                 found.append((self.used_left, mark))
         return tuple(found)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dbt_idivm.algebra.aggregates import function_of, type_of_aggregate, value_of_nothing
-from dbt_idivm.algebra.identical import equal_is_identical
 from dbt_idivm.algebra.inference import certain_type_of_parts
-from dbt_idivm.algebra.types import type_of
+from dbt_idivm.algebra.types import equal_is_identical, type_of
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.dialect import parse

@@ -14,7 +14,7 @@ class OwnType(str):
     extends = ""
 
     def __eq__(self, other: object) -> bool:
-        return str.__eq__(self, other) is True or (isinstance(other, str) and str.__eq__(other, self.extends) is True)
+        return isinstance(other, str) and (str.__eq__(self, other) or str.__eq__(other, self.extends))
 
     def __ne__(self, other: object) -> bool:
         return not self == other
