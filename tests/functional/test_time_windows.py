@@ -69,7 +69,7 @@ def maintained(clicks: Project, names: tuple[str, ...], strategy: str) -> set[st
 
 
 def test_by_id(clicks: Project) -> None:
-    maintained(clicks, ("tumbling", "slid_rows", "sessions"), "id")
+    maintained(clicks, ("sessions",), "id")
 
 
 @pytest.mark.deep
