@@ -6,7 +6,7 @@ The fourth group of codes is not failures: its findings are the reasons why a re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -20,6 +20,7 @@ _OF_PACKAGE = (
     "first in `dispatch` of dbt_project.yml"
 )
 _FIELD = "  {:<6} {}"
+_SHOWN = 3  # places of one finding
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,19 @@ class Finding:
         return f"{self.code} {self.title}"
 
     def __str__(self) -> str:
+        return "\n".join((self._head, *self._where(), *self._fields))
+
+    @property
+    def _head(self) -> str:
         roadmap = f" (roadmap: {self.entry.roadmap})" if self.entry.roadmap else ""
+        return f"{self.code} {self.kind}: {self.title}{roadmap}"
+
+    @property
+    def _fields(self) -> tuple[str, ...]:
+        """The lines below the place."""
         written = (("from", self.source),) if self.source else ()
         fields = (*written, ("why", self.why), ("do", self.do), ("docs", self.entry.page))
-        head = f"{self.code} {self.kind}: {self.title}{roadmap}"
-        return "\n".join((head, *self._where(), *(_FIELD.format(*field) for field in fields)))
+        return tuple(_FIELD.format(*field) for field in fields)
 
     def _where(self) -> list[str]:
         """The `model` line, and the underline below its SQL when the place is known."""
@@ -101,7 +110,7 @@ class IdivmError(Exception):
 
     def __init__(self, findings: Finding | Iterable[Finding]) -> None:
         self.findings = (findings,) if isinstance(findings, Finding) else tuple(findings)
-        super().__init__("\n\n".join(map(str, self.findings)))
+        super().__init__("\n\n".join(_texts(self.findings)))
 
     @property
     def is_refusal(self) -> bool:
@@ -115,6 +124,16 @@ class IdivmError(Exception):
     def of_model(self, model: str) -> IdivmError:
         """The same error with the model named in each finding."""
         return IdivmError(replace(each, model=model) for each in self.findings)
+
+
+def _texts(findings: Iterable[Finding]) -> Iterator[str]:
+    """One text for the findings that differ only in their places."""
+    alike: dict[tuple[str, ...], list[Finding]] = {}
+    for each in findings:
+        alike.setdefault((each._head, *each._fields), []).append(each)
+    for (head, *fields), found in alike.items():
+        more = [_FIELD.format("", f"and {len(found) - _SHOWN} more")] if len(found) > _SHOWN else []
+        yield "\n".join((head, *(line for each in found[:_SHOWN] for line in each._where()), *more, *fields))
 
 
 def finding(code: str | int, place: Place | None = None, *, model: str | None = None, **details: object) -> Finding:

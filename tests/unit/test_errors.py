@@ -218,6 +218,14 @@ def test_all_findings_are_reported_at_once() -> None:
     assert sorted(raised("SELECT idd, prise AS p, cid AS P FROM main.orders").codes) == ["IDIVM-221", "IDIVM-221", "IDIVM-224"]
 
 
+def test_what_is_said_of_several_places_is_said_once() -> None:
+    """With the first three of them."""
+    said = str(raised("SELECT id,\nnow() AS a,\nnow() AS b,\nnow() AS c,\nnow() AS d,\nrand() AS e FROM main.orders"))
+    assert said.count("IDIVM-206 unsupported") == said.count("IDIVM-204 unsupported") == 1
+    assert [said.count(f"   {line} | ") for line in range(1, 7)] == [0, 1, 1, 1, 0, 1]
+    assert "\n         and 1 more\n  why" in said
+
+
 def test_place_in_an_expanded_view_names_the_view() -> None:
     error = raised("SELECT id\nFROM main.recent")
     assert error.codes == ("IDIVM-206",)
