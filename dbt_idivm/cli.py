@@ -7,33 +7,24 @@ whole project, are imported only when they are called.
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import click
 import yaml
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import WORDS, Caching, UserFunction, caches_of
 from dbt_idivm.cost.experience import Experience
 from dbt_idivm.cost.table import cost_table
 from dbt_idivm.errors import IdivmError, finding, listed
-from dbt_idivm.explain import delta_script, explain, explain_passes, maintained
-from dbt_idivm.flowchart.mermaid import mermaid
-from dbt_idivm.flowchart.of_project import graph_of
-from dbt_idivm.flowchart.svg import svg
+from dbt_idivm.explain import delta_script, explain, explain_passes, maintained, recomputes
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.project import Explained, Project, project_of
 from dbt_idivm.relation_name import as_named, name_parts, relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy
-from dbt_idivm.target_folder import target_folder
 
 _COMMANDS = "idivm.commands"
 _OF_PROJECTS = (
@@ -41,7 +32,6 @@ _OF_PROJECTS = (
     EntryPoint("diff", "dbt_idivm.pull_request.command:diff_command", _COMMANDS),
 )
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_SHOWN = 5  # columns of unknown types
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
@@ -149,7 +139,9 @@ def explain_command(
     if (model is None) == (project is None):
         raise click.UsageError("give a MODEL, or --project with the folder of a dbt project")
     if project is not None:
-        _explain_project(project, fail_on, as_flowchart, drawing)
+        from dbt_idivm.project_table import explain_project
+
+        explain_project(project, fail_on, as_flowchart, drawing)
         return
     if as_flowchart or drawing is not None:
         raise click.UsageError("--flowchart and --svg are about a project: give --project instead of a MODEL")
@@ -177,55 +169,8 @@ def explain_command(
         click.echo("types\n  of UNION: Spark is asked when the view is built, and branches are cast to them; here they are not\n")
     for name in {"both": ("naive", "optimised"), "none": ()}.get(script, (script,)):
         click.echo(f"-- Δ-script ({name})\n{delta_script(plan, model.stem, STRATEGIES[strategy], optimised=name == 'optimised')}")
-    if Explained(model.stem, maintained(plan)).fails(fail_on):
+    if fail_on == "recompute" and recomputes(maintained(plan)):
         raise SystemExit(1)
-
-
-def _explain_project(folder: Path, fail_on: str | None, as_flowchart: bool, drawing: Path | None) -> None:
-    """Print the table, or a flowchart, and write the drawing.
-
-    Ends with status 1 for a model that fails, and for one that `fail_on` is about.
-    """
-    try:
-        project = project_of(target_folder(folder))
-        found = tuple(project.explained())
-    except SchemaFileError as error:
-        raise click.ClickException(str(error)) from error
-    if drawing is not None:
-        _draw(project, drawing)
-    if as_flowchart:
-        click.echo(mermaid(graph_of(project)))
-    else:
-        _show(found, project.untyped)
-    if any(each.problem or each.fails(fail_on) for each in found):
-        raise SystemExit(1)
-
-
-def _draw(project: Project, path: Path) -> None:
-    try:
-        path.write_text(svg(graph_of(project)), encoding="utf-8")
-    except OSError as error:
-        raise click.ClickException(f"the drawing cannot be written to {path}: {error.strerror}") from error
-
-
-def _show(found: Sequence[Explained], untyped: Sequence[str]) -> None:
-    console = Console(highlight=False)
-    if not found:
-        console.print("No model of the project has `materialized: idivm`.")
-        return
-    table = Table("model", "maintained", "why not", show_edge=False)
-    for each in found:
-        unmaintained = "not known" if each.problem else "the run fails" if each.is_error else "rebuilt on each run"
-        table.add_row(escape(each.model), each.how or unmaintained, escape(each.why))
-    console.print(table)
-    incremental = len([each for each in found if each.how])
-    console.print(f"{incremental} of {len(found)} models are maintained incrementally ({incremental / len(found):.0%})")
-    if untyped:
-        more = f" and {len(untyped) - _SHOWN} more" if len(untyped) > _SHOWN else ""
-        console.print(
-            f"The types of {escape(', '.join(untyped[:_SHOWN]))}{more} are not known, which may change how models that read them "
-            "are maintained: `dbt docs generate` writes the types to the catalog."
-        )
 
 
 def _costs(plan: Plan, rows: tuple[str, ...]) -> str:

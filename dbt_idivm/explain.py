@@ -24,6 +24,8 @@ from dbt_idivm.script.tail import LATE_PARTITIONS, AskingLate, Tail
 from dbt_idivm.script.top_k import Ranking, TopK
 from dbt_idivm.script.ways import ALL_WAYS, Application, IsEmpty, Way, WayName
 
+_RECOMPUTING = "by recomputing"
+
 
 @deep_recursion()
 def explain(plan: Plan) -> str:
@@ -65,8 +67,13 @@ def maintained(plan: Plan) -> str:
     recomputed = [diff for diff in way.idiffs if diff.kind is REC]
     if len(recomputed) == len(way.idiffs):
         what = {_recomputed(plan, diff) for diff in recomputed}
-        return "by recomputing " + " and ".join(sorted(what))
+        return f"{_RECOMPUTING} {' and '.join(sorted(what))}"
     return "by i-diffs" + ("; updates of a condition's columns by recomputing the rows" if recomputed else "")
+
+
+def recomputes(how: str) -> bool:
+    """Whether every change recomputes rows or groups of a view that is `maintained` so."""
+    return how.startswith(_RECOMPUTING)
 
 
 def _recomputed(plan: Plan, diff: IDiff) -> str:

@@ -23,7 +23,7 @@ from dbt_idivm.context import Caching, Catalog, PlainView, TableInfo, UserFuncti
 from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.explain import maintained
+from dbt_idivm.explain import maintained, recomputes
 from dbt_idivm.frontend.columns import columns_of_query
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.known_columns import UNKNOWN, attribute, declared, of_seed, of_snapshot, with_declared_types
@@ -80,7 +80,7 @@ class Explained:
 
     def fails(self, fail_on: str | None) -> bool:
         """Whether it is what `fail_on` is about: `full`: rebuilt on each run; `recompute`: also recomputed rows or groups."""
-        recomputed = self.how is not None and self.how.startswith("by recomputing")
+        recomputed = self.how is not None and recomputes(self.how)
         return (fail_on is not None and self.refusal is not None) or (fail_on == "recompute" and recomputed)
 
 

@@ -165,8 +165,9 @@ class _Ranges:
         return {key: found for key, found in self._select_bounds(query, scope).items() if key[0] not in scope.sources}
 
     def _either(self, condition: exp.Or, scope: _Scope) -> Columns:
-        """What both sides imply, the ranges joined."""
-        left, right = self._bounds(condition.left, scope), self._bounds(condition.right, scope)
+        """What both sides imply, the ranges joined. The right one of a long chain is the short one: it is looked at first."""
+        right = self._bounds(condition.right, scope)
+        left = self._bounds(condition.left, scope) if right else {}
         joined = {key: left[key] | right[key] for key in left if key in right}
         return {key: found for key, found in joined.items() if found is not None}
 
