@@ -63,8 +63,7 @@ def compile_plan(
     columns = tuple(ViewColumn(name, attribute) for name, attribute in output)
     view = steps[-1].root
     shared = shared_ids(facts_of(view), request.shown)
-    unseen = (name for name in view.columns if name not in request.shown and name not in dict(shared))
-    hidden = unseen if scans(view) else ()  # no change ever names a row of a view without inputs
+    hidden = (name for name in view.columns if name not in request.shown and name not in dict(shared))
     columns += hidden_columns((name for name, _ in output), hidden)
     return _plan(steps, columns, shared, _ways(view, ways, caching), caches)
 
