@@ -56,14 +56,6 @@ CODES: tuple[ErrorCode, ...] = (
         "give it one of these values, or leave the key out for its default",
     ),
     ErrorCode(
-        "IDIVM-105",
-        "not yet",
-        "`{key}: {value}`",
-        "the key is reserved for this value, but nothing acts on it yet",
-        "leave the key out for its default",
-        "reserved config",
-    ),
-    ErrorCode(
         "IDIVM-106",
         "config",
         "the table's configuration changed",

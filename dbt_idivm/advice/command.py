@@ -10,9 +10,6 @@ from typing import Any
 import click
 
 from dbt_idivm.advice.advise import Advice, Subject, advise
-from dbt_idivm.advice.compare import as_json as comparison_as_json
-from dbt_idivm.advice.compare import compare
-from dbt_idivm.advice.compare import show as show_comparison
 from dbt_idivm.advice.known import Given, estimate_options, known
 from dbt_idivm.advice.measured import Last, last_runs
 from dbt_idivm.advice.options import check_keys, contradicted, read_keys, read_reads, sizes_of
@@ -66,19 +63,15 @@ class Options(Given):
     metavar="[FILE]",
     help=f"Write the advice as properties of models to a file of the project, by default {DEFAULT}; - prints them.",
 )
-@click.option("--what-if", type=_FOLDER, help="Compare with another project, or another target folder, instead of advising.")
-def advise_command(project: Path, is_json: bool, write: Path | None, what_if: Path | None, **given: Any) -> None:
+def advise_command(project: Path, is_json: bool, write: Path | None, **given: Any) -> None:
     """Print how the models of a dbt project are best stored and maintained at these rates, and what else would pay.
 
     It needs target/manifest.json (`dbt compile`); types and sizes are those of target/catalog.json (`dbt docs generate`),
     prices those of .idivm/costs.json, and durations those of target/run_results.json, where there are these files.
     """
     try:
-        if what_if is not None:
-            _compare(project, what_if, Options(**given), is_json)
-            return
         found = compiled(target_folder(project))
-        (advice,) = advised([found], project, Options(**given))
+        advice = advised(found, project, Options(**given))
         if write is not None:
             _write(patch(advice, found, write, project), write, project)
         elif is_json:
@@ -87,15 +80,6 @@ def advise_command(project: Path, is_json: bool, write: Path | None, what_if: Pa
             show(advice)
     except IdivmError as error:
         raise click.ClickException(str(error)) from error
-
-
-def _compare(project: Path, other: Path, given: Options, is_json: bool) -> None:
-    target = other if (other / "manifest.json").exists() else target_folder(other)
-    found = compare(*advised([compiled(target_folder(project)), compiled(target)], project, given))
-    if is_json:
-        click.echo(comparison_as_json(found))
-    else:
-        show_comparison(found, str(other))
 
 
 def _write(found: Patch, path: Path, project: Path) -> None:
@@ -110,36 +94,31 @@ def _write(found: Patch, path: Path, project: Path) -> None:
         click.echo("There is nothing to write: the models are configured as advised.", err=str(path) == "-")
 
 
-def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[Advice]:
-    """The advice on each of some projects, in one setting; what is known besides them is that of `folder`. Raises IDIVM-115,
-    IDIVM-116."""
-    found = known(projects, folder, given)
-    names = sorted({name for each in found.about for name in _names(each)})
+def advised(project: Project, folder: Path, given: Options) -> Advice:
+    """The advice on the project in `folder`. Raises IDIVM-115, IDIVM-116."""
+    found = known([project], folder, given)
+    (about,) = found.about
     runs, problems = last_runs(target_folder(folder) / "run_results.json")
-    keys = read_keys(given.keys, sorted({table for each in found.about for table in each.read}))
-    for project in projects:
-        check_keys(project, keys)
+    keys = read_keys(given.keys, sorted(about.read))
+    check_keys(project, keys)
     setting = Setting(
-        sizes_of(found.tables, {**_built(projects, runs), **found.sizes}, found.lies),
+        sizes_of(found.tables, {**_built(project, runs), **found.sizes}, found.lies),
         found.rates,
         refreshes=given.refreshes,
         experience=found.learned.experience,
-        reads=read_reads(given.reads, names),
+        reads=read_reads(given.reads, sorted(set(_names(about)))),
         stale=given.stale,
         space=None if given.space is None else given.space * 1e6,
     )
     notes = (*found.lies, *found.learned.notes, *problems, *contradicted(setting.rows, runs.values()))
-    return [
-        advise(each, replace(setting, stored=_stored(each, found.sizes, runs)), keys, runs, notes, found.learned.engine)
-        for each in found.about
-    ]
+    stored = _stored(about, found.sizes, runs)
+    return advise(about, replace(setting, stored=stored), keys, runs, notes, found.learned.engine)
 
 
-def _built(projects: Sequence[Project], runs: Mapping[str, Last]) -> dict[str, float]:
+def _built(project: Project, runs: Mapping[str, Last]) -> dict[str, float]:
     """Relation → rows of what the last run built: a model that is rebuilt on each run is a base table for those above it."""
     return {
         name.lower(): run.rows
-        for project in projects
         for unique_id, run in runs.items()
         if run.rows is not None and unique_id in project.keys.nodes
         for name in relation_names(project.keys.nodes[unique_id])

@@ -60,15 +60,6 @@ def existence_of(part: exp.Expr) -> Existence | None:
     return Existence(node, anti) if is_existence(node) else None
 
 
-def is_conjunct(node: exp.Expr) -> bool:
-    """Whether the condition `node` is, perhaps negated, one of the AND-ed parts of a WHERE clause."""
-    joined, parent = False, node.parent
-    while isinstance(parent, exp.Paren | exp.And) or (isinstance(parent, exp.Not) and not joined):
-        joined = joined or isinstance(parent, exp.And)
-        parent = parent.parent
-    return _is_where(parent)
-
-
 def is_asked_for_truth(node: exp.Expr) -> bool:
     """Whether the condition `node` may be false where it is NULL: only AND, OR and brackets are between it and WHERE, or
     CASE WHEN."""

@@ -94,12 +94,6 @@ class Text:
         span = self.span(node)
         return " ".join(self.sql[slice(*span)].split()) if span else node.sql(DIALECT)
 
-    def word_before(self, node: exp.Expr) -> str:
-        """The token before `node`, upper case; "" at the beginning."""
-        span = self.span(node)
-        before = reversed(self.tokens[: self._number_at(span[0])]) if span else iter(())
-        return next((token.text.upper() for token in before if token.token_type != TokenType.L_PAREN), "")
-
     @cached_property
     def tokens(self) -> list[Token]:
         return tokens_of(self.sql)

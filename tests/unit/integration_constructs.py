@@ -13,7 +13,6 @@ from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.guards import guarded_text
 from dbt_idivm.algebra.operator import Operator, operators, operators_of
 from dbt_idivm.algebra.types import Type, is_float, is_small_integer
-from dbt_idivm.frontend.existence import is_conjunct
 from dbt_idivm.frontend.grouping_sets import has_sets
 from dbt_idivm.operators import Aggregate, OuterJoin, Project, Scan, Select, Window
 from dbt_idivm.operators.aggregate import Call
@@ -119,7 +118,7 @@ class Used:
                 yield each
 
     def exists(self, *, negated: bool) -> bool:
-        found = [each for each in self.tree.find_all(exp.Exists) if isinstance(each.this, exp.Query) and is_conjunct(each)]
+        found = [each for each in self.tree.find_all(exp.Exists) if isinstance(each.this, exp.Query) and _is_conjunct(each)]
         return any(isinstance(each.parent, exp.Not) is negated for each in found)
 
     def member(self, *, negated: bool) -> bool:
@@ -202,7 +201,7 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
     "NOT EXISTS, LEFT ANTI JOIN": lambda u: u.exists(negated=True) or u.join(side="LEFT", kind="ANTI"),
     "NOT IN": lambda u: u.member(negated=True),
     "EXISTS as a value, IN and NOT IN below OR and in CASE WHEN": lambda u: any(
-        isinstance(each.this, exp.Query) and not is_conjunct(each) for each in u.tree.find_all(exp.Exists)
+        isinstance(each.this, exp.Query) and not _is_conjunct(each) for each in u.tree.find_all(exp.Exists)
     ),
     "scalar subquery of an aggregate, or of one row": lambda u: any(u.subqueries(correlated=False)),
     "correlated scalar subquery of an aggregate, or of a row by its key": lambda u: any(u.subqueries(correlated=True)),
@@ -302,3 +301,12 @@ FURTHER: Mapping[str, Callable[[Used], bool]] = {
 }
 
 OF_INPUTS = {INCREMENTAL: "incremental", VIEW: "view", EPHEMERAL: "ephemeral"}
+
+
+def _is_conjunct(node: exp.Expr) -> bool:
+    """Whether the condition `node` is, perhaps negated, one of the AND-ed parts of a WHERE clause."""
+    joined, parent = False, node.parent
+    while isinstance(parent, exp.Paren | exp.And) or (isinstance(parent, exp.Not) and not joined):
+        joined = joined or isinstance(parent, exp.And)
+        parent = parent.parent
+    return isinstance(parent, exp.Where)

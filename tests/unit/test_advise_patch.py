@@ -1,4 +1,4 @@
-"""`idivm advise --write` and `--what-if`: the advice as a file of properties, and two projects beside each other."""
+"""`idivm advise --write`: the advice as a file of properties."""
 
 from __future__ import annotations
 
@@ -177,27 +177,3 @@ def test_nothing_to_write(tmp_path: Path) -> None:
     folder = with_models(tmp_path, BY_NAME)
     result = run(folder, *NAMED, "--reads", "by_name=1000", "--write", "models/other.yml")
     assert result.exit_code == 0 and "nothing to write" in result.output and not (folder / "models" / "other.yml").exists()
-
-
-def test_two_projects(tmp_path: Path) -> None:
-    drawn = model("drawn", "select id, rand() as r from raw.orders", ORDERS)
-    other = model("new", "select id from raw.orders", ORDERS)
-    here = project(tmp_path / "here", grouped_twice(), BY_NAME, drawn)
-    there = project(tmp_path / "there", grouped_twice(caches="all"), BY_NAME, other)
-    for place in (there, there / "target"):
-        result = run(here, *OFTEN, "--what-if", str(place), "--json")
-        assert result.exit_code == 0
-        compared = json.loads(result.output)
-        models = {each["model"]: each for each in compared["models"]}
-        assert models["twice"]["there"] < models["twice"]["here"] and models["by_name"]["there"] == models["by_name"]["here"]
-        assert models["drawn"]["why"] == "here: IDIVM-204 rand() inside a maintained view; there: no such model"
-        assert models["new"]["why"] == "here: no such model" and models["new"]["there"] > 0
-        assert compared["here"] == pytest.approx(sum(each["here"] or 0 for each in models.values()))
-    shown = run(here, *OFTEN, "--what-if", str(there)).output
-    assert "In sum " in shown and "twice" in shown and " less." in shown
-
-
-def test_a_project_to_compare_with_that_is_not_compiled(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    result = run(project(tmp_path / "here", BY_NAME), *NAMED, "--what-if", str(tmp_path / "empty"))
-    assert result.exit_code == 1 and "IDIVM-114" in result.output

@@ -76,7 +76,6 @@ SQL = {
 CASES: dict[int, dict[str, object]] = {
     102: {"key": "uniqe_key", "nearest": "`unique_key`"},
     103: {"key": "verify", "value": "maybe", "accepted": "none, sample or always"},
-    105: {"key": "volatile", "value": "at_refresh"},
     106: {"view": "marts.sales"},
     107: {"view": "marts.sales", "before": "id int", "now": "id int, name string"},
     108: {"name": "costs", "nearest": "`cost`"},

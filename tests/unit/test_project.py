@@ -387,7 +387,7 @@ def test_what_the_config_makes_an_error(tmp_path: Path) -> None:
         model("drawn", "select id, rand() as r from raw.orders", ORDERS),
         model("strict", "select id, rand() as r from raw.orders", ORDERS, on_unsupported="error"),
         model("timed", "select id, current_timestamp() as t from raw.orders", ORDERS),
-        model("waits", "select id, current_timestamp() as t from raw.orders", ORDERS, volatile="at_refresh"),
+        model("waits", "select id, current_timestamp() as t from raw.orders", ORDERS, volatile="later"),
     )
     (tmp_path / "target" / "manifest.json").write_text(json.dumps(manifest(*models)))
     result = CliRunner().invoke(main, ["explain", "--project", str(tmp_path)], env={"COLUMNS": "200"})

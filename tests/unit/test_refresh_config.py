@@ -82,8 +82,7 @@ def test_all_mistakes_are_reported_at_once() -> None:
     "config, code",
     [
         ({"strategy": "fast"}, "IDIVM-103"),
-        ({"volatile": "at_refresh"}, "IDIVM-105"),
-        ({"aux_schema": "aux"}, "IDIVM-105"),
+        ({"volatile": "later"}, "IDIVM-103"),
         ({"caches": "some"}, "IDIVM-103"),
         ({"caches": 3}, "IDIVM-103"),
         ({"caches": [3]}, "IDIVM-103"),

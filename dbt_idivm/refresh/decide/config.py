@@ -22,13 +22,12 @@ _CHOICES: Mapping[str, tuple[str, ...] | None] = {
     "output": ("view", "diffs", "both"),
     "verify": ("always", "sample", "none"),
     "verify_build": ("auto", "always", "never"),
-    "volatile": ("error", "full", "at_refresh"),
+    "volatile": ("error", "full"),
     "caches": None,
     "keys": None,
     "unique_key": None,
     "cluster_by": None,
     "deterministic_functions": None,
-    "aux_schema": None,
     "optimize_every": None,
     "vacuum": None,
 }
@@ -37,7 +36,6 @@ _DBT_CHOICES: Mapping[str, tuple[str, ...]] = {
     "on_configuration_change": ("apply", "continue", "fail"),
     "on_schema_change": ("ignore", "append_new_columns", "sync_all_columns", "fail"),
 }
-_NOT_YET = {("volatile", "at_refresh")}
 
 T = TypeVar("T")
 
@@ -180,10 +178,7 @@ def _check(key: str, value: Any) -> list[Finding]:
     accepted = _CHOICES[key]
     if accepted is None:
         return _CHECKS[key](key, value)
-    text = str(value).lower()
-    if text not in accepted:
-        return [_not_accepted(key, value, listed(accepted))]
-    return [finding(105, key=key, value=text)] if (key, text) in _NOT_YET else []
+    return [] if str(value).lower() in accepted else [_not_accepted(key, value, listed(accepted))]
 
 
 def _or_default(value: T | None, default: T) -> T:
@@ -230,17 +225,12 @@ def _functions(key: str, value: Any) -> list[Finding]:
     return found
 
 
-def _reserved(key: str, value: Any) -> list[Finding]:
-    return [finding(105, key=key, value=value)]
-
-
 _CHECKS = {
     "keys": _keys,
     "unique_key": _columns,
     "cluster_by": _columns,
     "caches": _caches,
     "deterministic_functions": _functions,
-    "aux_schema": _reserved,
     "optimize_every": _commits,
     "vacuum": _switch,
 }
