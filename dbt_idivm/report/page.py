@@ -16,38 +16,31 @@ from dbt_idivm.flowchart.text import in_xml
 from dbt_idivm.report import text
 from dbt_idivm.report.facts import Model, Report
 from dbt_idivm.report.highlight import highlighted, quoted
-from dbt_idivm.report.plot import can_plot, plot
+from dbt_idivm.report.plot import plot
 from dbt_idivm.report.rate import rate_of
 
 LARGE = 40  # nodes: a drawing of more is shown as a whole first, because its first corner may be empty
 FEW = 12  # models: then a page shows their trees and histories at once
-_NO_PLOTS = "The histories are tables only, because matplotlib is not installed: pip install matplotlib"
 _NOT_IN_ANCHORS = re.compile(r"[^\w.-]+", re.ASCII)
 
 
 def page(report: Report) -> str:
-    """The HTML of the page. It depends on the report alone, and on whether matplotlib is installed."""
+    """The HTML of the page. It depends on the report alone."""
     anchors = anchors_of(report.models)
-    plots = _plots(report.models) if can_plot() else {}
-    notes = (*report.notes, *((_NO_PLOTS,) if has_history(report) and not can_plot() else ()))
     found = (
         _environment()
         .get_template("page.html")
         .render(
             report=report,
-            notes=notes,
+            notes=report.notes,
             anchors=anchors,
-            plots=plots,
+            plots=_plots(report.models),
             few=len(report.models) <= FEW,
             large=len(report.graph.nodes) > LARGE,
             flowchart=Markup(inline_svg(_with_figures(report), {each: f"#{anchor}" for each, anchor in anchors.items()})),
         )
     )
     return in_xml(found)  # a character that UTF-8 cannot hold would leave no page at all
-
-
-def has_history(report: Report) -> bool:
-    return any(each.stored is not None for each in report.models)
 
 
 def anchors_of(models: Iterable[Model]) -> Mapping[str, str]:
@@ -61,8 +54,7 @@ def anchors_of(models: Iterable[Model]) -> Mapping[str, str]:
 
 
 def _plots(models: Iterable[Model]) -> Mapping[str, Markup]:
-    # a short name each: it is repeated at every mark
-    drawn = {each.unique_id: plot(each.stored.history, f"p{at}") for at, each in enumerate(models) if each.stored is not None}
+    drawn = {each.unique_id: plot(each.stored.history) for each in models if each.stored is not None}
     return {unique_id: found for unique_id, found in drawn.items() if found is not None}
 
 

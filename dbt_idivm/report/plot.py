@@ -1,146 +1,114 @@
-"""The refreshes of a model over time, drawn by matplotlib as SVG: rows, and seconds where they are known.
+"""The refreshes of a model as bars in SVG, one bar per refresh, oldest first: rows, and seconds where they are known.
 
-matplotlib is needed for this alone, so it is imported when something is drawn. It is used without its global state, and what it
-writes is reduced to what a page needs: no namespaces, no fonts, and colours that are variables of the page's style.
+Colours are variables of the page's style. A bar's tooltip says what the table of the history says of that refresh.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
-from io import StringIO
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log10
 from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
+from dbt_idivm.report import text
 from dbt_idivm.report.facts import Refresh
 
-LEAST = 2  # refreshes; fewer are not worth a plot
-_WIDTH, _PANEL = 8.0, 1.5  # inches
-# Colours that stand for variables of the page's style while matplotlib draws: it knows no variables.
-_INK, _GRID, _INCREMENTAL, _BUILD, _FAILED = "#010203", "#010204", "#010205", "#010206", "#010207"
-_VARIABLES: Mapping[str, str] = {
-    _INK: "var(--quiet)",
-    _GRID: "var(--line)",
-    _INCREMENTAL: "var(--good)",
-    _BUILD: "var(--warn)",
-    _FAILED: "var(--bad)",
-}
-_SETTINGS: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "idivm",
-    "axes.edgecolor": _GRID,
-    "axes.labelcolor": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "text.color": _INK,
-    "grid.color": _GRID,
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-}
-# What is drawn: a label, which refreshes, the shape and the colour of their marks. The shapes differ for who sees no colours.
-_SERIES: tuple[tuple[str, Callable[[Refresh], bool], str, str], ...] = (
-    ("incremental", lambda each: each.what == "incremental", "o", _INCREMENTAL),
-    ("created or rebuilt", lambda each: each.is_build, "s", _BUILD),
-)
-_SPACES = re.compile(r"\s+")
-_FONT = re.compile(r" ?font-family: [^;\"]*;")  # the page's own
-_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+MIN_REFRESHES = 2  # fewer are not worth a plot
+_WIDTH, _PANEL, _LEFT, _TOP, _GAP = 800.0, 110.0, 64.0, 22.0, 16.0  # pixels, before the page scales the drawing
+_WIDEST_BAR = 24.0
+_MAX_LINEAR_ROWS = 50  # from here on the height is the logarithm: a rebuild writes powers of ten more rows than a refresh changes
+_MAX_TIMES = 5  # labels below the bars
+_INCREMENTAL, _BUILD = "var(--good)", "var(--warn)"
 
 
-def can_plot() -> bool:
-    """Whether matplotlib is installed."""
-    return find_spec("matplotlib") is not None
+@dataclass(frozen=True)
+class _Panel:
+    """What the height of the bars shows. `scale`: value → a number to which the height is proportional."""
+
+    name: str
+    value: Callable[[Refresh], float | None]
+    shown: Callable[[float], str]
+    scale: Callable[[float], float]
 
 
-def plot(history: Sequence[Refresh], key: str) -> Markup | None:
-    """An `<svg>` for a page; None if there is too little to draw. `key`: what its identifiers on the page begin with."""
+def plot(history: Sequence[Refresh]) -> Markup | None:
+    """An `<svg>` for a page, of a history with the newest refresh first; None for fewer than MIN_REFRESHES with a time."""
     drawn = [each for each in reversed(history) if each.at is not None and (each.what == "incremental" or each.is_build)]
-    if len(drawn) < LEAST:
+    if len(drawn) < MIN_REFRESHES:
         return None
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    timed = [each for each in drawn if each.seconds is not None]
-    with rc_context(_SETTINGS):
-        figure = Figure(figsize=(_WIDTH, _PANEL * (2 if timed else 1) + 0.5), layout="constrained")
-        panels = figure.subplots(2 if timed else 1, sharex=True, squeeze=False)[:, 0]
-        _panel(panels[0], drawn, lambda each: each.rows, "rows")
-        if timed:
-            _panel(panels[1], timed, lambda each: each.seconds, "seconds")
-        _time_axis(panels[-1], drawn[0])
-        panels[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(_SERIES), frameon=False, borderaxespad=0.2)
-        text = StringIO()
-        canvas: Any = FigureCanvasSVG(figure)
-        canvas.print_svg(text, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    return Markup(_for_page(text.getvalue(), key, f"{len(drawn)} refreshes over time; the table below has the same"))
+    most = max(each.rows or 0 for each in drawn)
+    rows = _Panel("rows", lambda each: each.rows, text.count, _logarithm if most > _MAX_LINEAR_ROWS else float)
+    seconds = _Panel("seconds", lambda each: each.seconds, text.seconds, float)
+    panels = [rows, seconds] if any(each.seconds is not None for each in drawn) else [rows]
+    height = _TOP + len(panels) * (_PANEL + _GAP) + _GAP
+    about = f"{len(drawn)} refreshes over time; the table below has the same"
+    root = ET.Element("svg", {"class": "plot", "role": "img", "aria-label": about, "viewBox": f"0 0 {_WIDTH:g} {height:g}"})
+    _legend(root, drawn)
+    for number, panel in enumerate(panels):
+        _bars(root, panel, drawn, bottom=_TOP + number * (_PANEL + _GAP) + _PANEL)
+    _times(root, drawn, height - 4)
+    return Markup(ET.tostring(root, encoding="unicode"))
 
 
-def _panel(axes: Any, drawn: Sequence[Refresh], value: Callable[[Refresh], float | None], name: str) -> None:
-    """Marks on stems. Rows of an incremental refresh and of a rebuild differ by powers of ten."""
-    for label, belongs, shape, colour in _SERIES:
-        points = [(each.at, value(each) or 0) for each in drawn if belongs(each)]
-        times, heights = [at for at, _ in points], [height for _, height in points]
-        if points:
-            axes.vlines(times, 0, heights, colors=colour, linewidth=1.5, alpha=0.6)
-            axes.plot(times, heights, shape, color=colour, markersize=4.5, label=label, clip_on=False)
-    axes.set_ylabel(name)
-    axes.grid(axis="y", linewidth=0.6)
-    axes.set_axisbelow(True)
-    if name == "rows" and max(value(each) or 0 for each in drawn) > 50:
-        axes.set_yscale("symlog", linthresh=10)
-        axes.yaxis.set_major_formatter(lambda at, _: f"{at:,.0f}")
-        axes.minorticks_off()
-    axes.set_ylim(bottom=0)
+def _logarithm(value: float) -> float:
+    return log10(1 + value)
 
 
-def _time_axis(axes: Any, first: Refresh) -> None:
-    """In the zone of the refreshes."""
-    from matplotlib import dates
-
-    made: Any = dates  # without types
-    zone = first.at.tzinfo if first.at is not None else None
-    locator = made.AutoDateLocator(minticks=3, maxticks=8, tz=zone)
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(made.ConciseDateFormatter(locator, tz=zone))
+def _middle(number: int, count: int) -> float:
+    """The x of the middle of a bar."""
+    return _LEFT + (number + 0.5) * (_WIDTH - _LEFT) / count
 
 
-def _for_page(text: str, key: str, about: str) -> str:
-    """The drawing as a part of an HTML page: identifiers that no other drawing has, and no namespaces."""
-    root = ET.fromstring(text)
-    _remove_styles(root)
-    for each in root.iter():
-        each.tag = each.tag.rpartition("}")[2]
-        each.attrib = {name.rpartition("}")[2]: value for name, value in each.attrib.items()}
-    used = {found for each in root.iter() for value in each.attrib.values() for found in _REFERENCE.findall(value)}
-    used |= {each.attrib["href"].removeprefix("#") for each in root.iter() if each.attrib.get("href", "").startswith("#")}
-    for each in root.iter():
-        each.attrib = {name: _renamed(name, value, key) for name, value in each.attrib.items() if name != "id" or value in used}
-    for name in ("width", "height", "version"):
-        root.attrib.pop(name, None)
-    root.attrib |= {"class": "plot", "role": "img", "aria-label": about}
-    found = _FONT.sub("", _SPACES.sub(" ", ET.tostring(root, encoding="unicode")))
-    for colour, variable in _VARIABLES.items():
-        found = found.replace(colour, variable)
-    return found
+def _colour(refresh: Refresh) -> str:
+    return _BUILD if refresh.is_build else _INCREMENTAL
 
 
-def _remove_styles(root: ET.Element) -> None:
-    """matplotlib's one rule is for all elements, on a page for those of the page."""
-    for parent in [each for each in root.iter() if any(child.tag.endswith("}style") for child in each)]:
-        for child in [child for child in parent if child.tag.endswith("}style")]:
-            parent.remove(child)
+def _legend(root: ET.Element, drawn: Sequence[Refresh]) -> None:
+    at = _LEFT
+    for name, colour in (("incremental", _INCREMENTAL), ("created or rebuilt", _BUILD)):
+        if any(_colour(each) == colour for each in drawn):
+            ET.SubElement(root, "rect", {"x": f"{at:g}", "y": "4", "width": "10", "height": "10", "fill": colour})
+            _text(root, name, at + 15, 13, "start")
+            at += 30 + 8 * len(name)
 
 
-def _renamed(name: str, value: str, key: str) -> str:
-    if name == "id":
-        return f"{key}-{value}"
-    if name == "href" and value.startswith("#"):
-        return f"#{key}-{value[1:]}"
-    return _REFERENCE.sub(rf"url(#{key}-\1)", value)
+def _bars(root: ET.Element, panel: _Panel, drawn: Sequence[Refresh], bottom: float) -> None:
+    values = [panel.value(each) for each in drawn]
+    most = max(value for value in values if value is not None) if any(value is not None for value in values) else 0
+    scale = (_PANEL - _GAP) / (panel.scale(most) or 1)
+    top = bottom - panel.scale(most) * scale
+    for y, label in ((bottom, "0"), (top, panel.shown(most))) if most else ((bottom, "0"),):
+        line = {"x1": f"{_LEFT:g}", "x2": f"{_WIDTH:g}", "y1": f"{y:.1f}", "y2": f"{y:.1f}", "stroke": "var(--line)"}
+        ET.SubElement(root, "line", line)
+        _text(root, label, _LEFT - 6, y + 4, "end")
+    _text(root, panel.name, _LEFT - 6, (top + bottom) / 2 + 4 if most else bottom - 12, "end")
+    width = min(_WIDEST_BAR, 0.7 * (_WIDTH - _LEFT) / len(drawn))
+    for number, (each, value) in enumerate(zip(drawn, values, strict=True)):
+        if value is None:
+            continue
+        tall = max(panel.scale(value) * scale, 1.5)  # of no rows, too: there was a refresh
+        place = {"x": f"{_middle(number, len(drawn)) - width / 2:.1f}", "y": f"{bottom - tall:.1f}"}
+        bar = ET.SubElement(root, "rect", {**place, "width": f"{width:.1f}", "height": f"{tall:.1f}", "fill": _colour(each)})
+        ET.SubElement(bar, "title").text = " ".join(_facts(each))
+
+
+def _facts(refresh: Refresh) -> Sequence[str]:
+    assert refresh.at is not None
+    taken = () if refresh.seconds is None else (text.seconds(refresh.seconds),)
+    return (text.when(refresh.at), refresh.what, text.changes(refresh), *taken)
+
+
+def _times(root: ET.Element, drawn: Sequence[Refresh], y: float) -> None:
+    """The times of some bars in their zone; days where not all are of one day."""
+    times = [each.at for each in drawn if each.at is not None]
+    shown = "%H:%M" if len({at.date() for at in times}) == 1 else "%b %d %H:%M"
+    count = min(_MAX_TIMES, len(times))
+    for number in sorted({round(step * (len(times) - 1) / (count - 1)) for step in range(count)}):
+        _text(root, times[number].strftime(shown), _middle(number, len(times)), y, "middle")
+
+
+def _text(root: ET.Element, content: str, x: float, y: float, anchor: str) -> None:
+    style = {"text-anchor": anchor, "fill": "var(--quiet)", "font-size": "11"}
+    ET.SubElement(root, "text", {"x": f"{x:.1f}", "y": f"{y:.1f}", **style}).text = content

@@ -69,7 +69,7 @@ def test_metadata(built: Any) -> None:
     metadata = message_from_string(found[f"{INFO}/METADATA"].decode())
     assert (metadata["Name"], metadata["Version"], metadata["License-Expression"]) == ("dbt-idivm", version, "Apache-2.0")
     assert metadata["Requires-Python"] == ">=3.11"
-    extras = {"embedded", "thrift", "connect", "pyspark", "pyhive", "spark-connect", "report"}
+    extras = {"embedded", "thrift", "connect", "pyspark", "pyhive", "spark-connect"}
     assert extras <= set(metadata.get_all("Provides-Extra"))
     required = metadata.get_all("Requires-Dist")
     always = {text.partition("<")[0].partition(">")[0] for text in required if ";" not in text}

@@ -12,6 +12,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -197,7 +198,7 @@ def test_a_long_name_is_not_repeated_at_every_mark() -> None:
     assert rendered(replace(REPORT, models=(long,))).count(long.name) < 12
 
 
-def test_plots_share_no_identifiers() -> None:
+def test_identifiers_of_a_page_are_unique() -> None:
     other = replace(SALES, name="other", unique_id="model.p.other")
     found = shown(replace(REPORT, models=(SALES, other)))
     identifiers = found.all("id")
@@ -290,13 +291,6 @@ def test_a_table_that_cannot_be_read() -> None:
     )
 
 
-def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "can_plot", lambda: False)
-    found = shown(REPORT)
-    assert found.tags.count("svg") == 1 and "pip install matplotlib" in found.text
-    assert "matplotlib" not in shown(replace(REPORT, models=(DRAWN,))).text, "where there is nothing to plot"
-
-
 def test_a_page_depends_on_the_facts_alone() -> None:
     assert rendered(REPORT) == rendered(REPORT)
     later = rendered(replace(REPORT, made="2027-01-02 03:04"))
@@ -331,12 +325,23 @@ def test_the_last_run_says_why_its_commit_was_a_rebuild() -> None:
     assert replace(SALES, last_run=replace(run, run="")).history == replace(SALES, last_run=None).history == history(7, 0, 90)
 
 
+def test_bars_of_a_plot() -> None:
+    """One for each refresh and panel, the oldest first, with its facts; heights of rows are logarithms where they differ widely."""
+    drawn = ElementTree.fromstring(plot(history(1, 2, 3)) or "")
+    bars = [each for each in drawn.iter("rect") if each.find("title") is not None]
+    titles = [each.findtext("title") or "" for each in bars]
+    assert titles[0].startswith("2026-01-01 08:00:00 created 1,000 written") and "incremental" in titles[-1]
+    assert [float(each.attrib["x"]) for each in bars[:4]] == sorted(float(each.attrib["x"]) for each in bars[:4])
+    heights = [float(each.attrib["height"]) for each in bars[:4]]
+    assert heights[0] == max(heights) and heights[1] > heights[0] / 100
+
+
 def test_a_plot_has_times_in_their_zone() -> None:
     """And none is drawn of one refresh, or of times that are not known."""
-    assert plot(history(), "a") is None and plot(tuple(replace(each, at=None) for each in history(1, 2)), "a") is None
+    assert plot(history()) is None and plot(tuple(replace(each, at=None) for each in history(1, 2))) is None
     east = dt.timezone(dt.timedelta(hours=5))
     moved = tuple(replace(each, at=each.at.astimezone(east)) for each in history(1, 2, 3) if each.at is not None)
-    assert ">13:00<" in (plot(moved, "a") or "") and ">08:00<" in (plot(history(1, 2, 3), "a") or "")
+    assert ">13:00<" in (plot(moved) or "") and ">08:00<" in (plot(history(1, 2, 3)) or "")
 
 
 def commit(version: int, operation: str, state: State | None, **metrics: Any) -> Commit:
