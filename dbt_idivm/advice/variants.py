@@ -5,9 +5,10 @@ A variant is another manifest: what dbt would write if the user changed the conf
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from typing import Any
 
 from dbt_idivm.artifacts import Node, own_config
@@ -62,19 +63,13 @@ def _interface(plan: Plan | Exception | None) -> object:
     return plan.columns, kinds, plan.root.ids, plan.root.unique
 
 
-def ordered(project: Project) -> Iterator[str]:
+def ordered(project: Project) -> Iterable[str]:
     """The models by unique ID, each after those that it reads."""
-    nodes, seen = project.keys.nodes, set[str]()
-    for first in sorted(nodes):
-        stack = [(first, False)]
-        while stack:
-            unique_id, is_done = stack.pop()
-            if is_done:
-                yield unique_id
-            elif unique_id not in seen and nodes.get(unique_id, {}).get("resource_type") == "model":
-                seen.add(unique_id)
-                stack.append((unique_id, True))
-                stack.extend((each, False) for each in nodes[unique_id].get("depends_on", {}).get("nodes", ()))
+    models = {name: node for name, node in sorted(project.keys.nodes.items()) if node.get("resource_type") == "model"}
+    read = {
+        name: [each for each in node.get("depends_on", {}).get("nodes", ()) if each in models] for name, node in models.items()
+    }
+    return TopologicalSorter(read).static_order()
 
 
 def materialized(node: Node) -> str:
