@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dbt_idivm import running_example
 from dbt_idivm.errors import CODES, ErrorCode, Finding
-from dbt_idivm.support import support_page, support_table
+from dbt_idivm.support import first_page_table, support_page
 
 _KINDS = {
     "unsupported": "The query's semantics forbid incremental maintenance.",
@@ -48,7 +48,7 @@ def _sentence(text: str) -> str:
 
 def pages(root: Path) -> Mapping[str, str]:
     """Path below the project → text, for every page that is made from the code, wholly or (the README) in part."""
-    readme = with_block((root / "README.md").read_text(encoding="utf-8"), "support", support_table())
+    readme = with_block((root / "README.md").read_text(encoding="utf-8"), "support", first_page_table())
     onboarding = (root / "docs/onboarding.md").read_text(encoding="utf-8")
     for name, block in running_example.blocks().items():
         fence = "sql" if block.startswith(("SELECT", "MERGE", "UPDATE")) else ""

@@ -17,23 +17,28 @@ from dbt_idivm.script.plan import Plan
 
 @dataclass(frozen=True)
 class Construct:
-    """A construct of SQL and a model that uses it, over the tables of `CATALOG`."""
+    """A construct of SQL and a model that uses it, over the tables of `CATALOG`. `on_first_page`: the README has a row for it."""
 
     name: str
     sql: str
+    on_first_page: bool = False
 
 
 CONSTRUCTS: tuple[Construct, ...] = (
-    Construct("WHERE, computed columns", "select id, price * 2 as p from orders where status = 'open'"),
+    Construct("WHERE, computed columns", "select id, price * 2 as p from orders where status = 'open'", on_first_page=True),
     Construct("texts cast to TIMESTAMP", "select id, try_cast(status as timestamp) as at from orders"),
-    Construct("inner join, any condition", "select o.id, c.name from orders o join customers c on o.cid = c.id"),
+    Construct(
+        "inner join, any condition", "select o.id, c.name from orders o join customers c on o.cid = c.id", on_first_page=True
+    ),
     Construct(
         "comma, cross and LATERAL join",
         "select o.id, c.name, l.price from orders o, customers c, lateral (select price from orders p where p.cid = c.id "
         "and p.price < o.price) l where o.price > c.credit",
     ),
     Construct("self-join", "select a.id, b.id as other from orders a join orders b on a.cid = b.cid"),
-    Construct("LEFT and RIGHT OUTER JOIN", "select o.id, c.name from orders o left join customers c on o.cid = c.id"),
+    Construct(
+        "LEFT and RIGHT OUTER JOIN", "select o.id, c.name from orders o left join customers c on o.cid = c.id", on_first_page=True
+    ),
     Construct("FULL OUTER JOIN", "select id, price, name from orders full join customers using (id)"),
     Construct(
         "aggregate over an outer join",
@@ -42,6 +47,7 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct(
         "EXISTS, IN, LEFT SEMI JOIN",
         "select id, name from customers c where exists (select 1 from orders o where o.cid = c.id and o.price > 10)",
+        on_first_page=True,
     ),
     Construct("NOT EXISTS, LEFT ANTI JOIN", "select c.id, c.name from customers c left anti join orders o on o.cid = c.id"),
     Construct("NOT IN", "select id, name from customers where id not in (select cid from orders)"),
@@ -60,14 +66,16 @@ CONSTRUCTS: tuple[Construct, ...] = (
         "select id, (select name from customers c where c.id = o.cid) as customer, "
         "(select count(*) from orders p where p.cid = o.cid) as n from orders o",
     ),
-    Construct("UNION ALL", "select id, price from orders union all select id, credit from customers"),
+    Construct("UNION ALL", "select id, price from orders union all select id, credit from customers", on_first_page=True),
     Construct("SELECT without FROM, VALUES", "select id, name from customers union all values (-1, 'unknown')"),
     Construct("UNION", "select cid from orders union select id from customers"),
     Construct("INTERSECT", "select cid from orders intersect select id from customers"),
     Construct("EXCEPT, MINUS", "select id from customers except select cid from orders"),
     Construct("INTERSECT ALL, EXCEPT ALL", "select cid from orders except all select id from customers"),
-    Construct("SELECT DISTINCT", "select distinct status from orders"),
-    Construct("GROUP BY with sum, count", "select cid, sum(price) as s, count(*) as n from orders group by cid"),
+    Construct("SELECT DISTINCT", "select distinct status from orders", on_first_page=True),
+    Construct(
+        "GROUP BY with sum, count", "select cid, sum(price) as s, count(*) as n from orders group by cid", on_first_page=True
+    ),
     Construct(
         "avg of INT and smaller integers, of DECIMAL(p, s) with 12 to 24 digits, or fewer and s <= 4",
         "select cid, avg(amount) as a, avg(price) as b, avg(cast(price as decimal(14, 2))) as c from orders group by cid",
@@ -77,7 +85,11 @@ CONSTRUCTS: tuple[Construct, ...] = (
         "select status, avg(cid) as a, avg(cast(price as decimal(26, 2))) as b from orders group by status",
     ),
     Construct("sum and avg of floats", "select cid, sum(weight) as s from orders group by cid"),
-    Construct("min and max of all but floats", "select cid, min(price) as a, max(status) as b from orders group by cid"),
+    Construct(
+        "min and max of all but floats",
+        "select cid, min(price) as a, max(status) as b from orders group by cid",
+        on_first_page=True,
+    ),
     Construct(
         "expressions over sums, counts and extremes",
         "select cid, sum(price) / nullif(count(amount), 0) as a, round(max(price), 1) as b from orders group by cid",
@@ -85,6 +97,7 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct(
         "count(DISTINCT), min and max of floats",
         "select cid, count(distinct status) as a, max(weight) as b from orders group by cid",
+        on_first_page=True,
     ),
     Construct(
         "aggregates with FILTER",
@@ -113,7 +126,9 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct("HAVING", "select cid, count(*) as n from orders group by cid having count(*) > 1"),
     Construct("aggregate without GROUP BY", "select count(*) as n, sum(price) as s from orders"),
     Construct(
-        "CTEs and derived tables", "with t as (select cid from orders) select c.id from t join customers c on c.id = t.cid"
+        "CTEs and derived tables",
+        "with t as (select cid from orders) select c.id from t join customers c on c.id = t.cid",
+        on_first_page=True,
     ),
     Construct(
         "aggregate over an aggregate",
@@ -127,10 +142,12 @@ CONSTRUCTS: tuple[Construct, ...] = (
         "the latest row of each key",
         "select id, cid from (select id, cid, row_number() over (partition by cid order by price desc, id) as n "
         "from orders) where n = 1",
+        on_first_page=True,
     ),
     Construct(
         "running sums, lag and lead",
         "select id, sum(price) over w as s, lag(price) over w as l from orders window w as (partition by cid order by id)",
+        on_first_page=True,
     ),
     Construct(
         "running sums, counts, minima and maxima alone",
@@ -152,7 +169,7 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct("PIVOT", "select * from (select cid, status, price from orders) pivot (sum(price) for status in ('open', 'paid'))"),
     Construct("ORDER BY with LIMIT", "select id, price from orders order by price desc, id limit 10"),
     Construct("window function over groups", "select cid, rank() over (order by sum(price) desc) as r from orders group by cid"),
-    Construct("input without a key", "select page, at from clicks where page <> 'home'"),
+    Construct("input without a key", "select page, at from clicks where page <> 'home'", on_first_page=True),
     Construct("aggregate of an input without a key", "select page, count(*) as n from clicks group by page"),
 )
 
@@ -179,12 +196,8 @@ def plan_of(construct: Construct) -> Plan:
     return compile_plan(lowered.root, lowered.output)
 
 
-def supported_rows() -> Iterator[str]:
-    """The rows of the table of what is maintained."""
-    for construct in CONSTRUCTS:
-        plan = plan_of(construct)
-        hidden = ", ".join(c.name for c in plan.columns if c.hidden) or "none"
-        yield f"| {construct.name} | {maintained(plan)} | {hidden} |"
+def _hidden(plan: Plan) -> str:
+    return ", ".join(column.name for column in plan.columns if column.hidden) or "none"
 
 
 def refused_rows() -> Iterator[str]:
@@ -196,9 +209,17 @@ def refused_rows() -> Iterator[str]:
             yield f"| {entry.roadmap or shown.title} | {word} | {shown.why} | [{entry.code}](errors/{entry.code}.md) |"
 
 
+def first_page_table() -> str:
+    """The table of the README: some of what is maintained, and how."""
+    rows = (f"| {construct.name} | {maintained(plan_of(construct))} |" for construct in CONSTRUCTS if construct.on_first_page)
+    return "\n".join(("| construct | maintained |", "|---|---|", *rows, ""))
+
+
 def support_table() -> str:
-    """What is maintained, and how, as a table."""
-    return "\n".join(("| construct | maintained | hidden columns of the example |", "|---|---|---|", *supported_rows(), ""))
+    """The whole table: what is maintained, how, and what is stored beside the user's columns."""
+    plans = ((construct.name, plan_of(construct)) for construct in CONSTRUCTS)
+    rows = (f"| {name} | {maintained(plan)} | {_hidden(plan)} |" for name, plan in plans)
+    return "\n".join(("| construct | maintained | hidden columns of the example |", "|---|---|---|", *rows, ""))
 
 
 def _link(path: str) -> str:
@@ -211,13 +232,22 @@ def support_page() -> str:
         (
             "# What is maintained today",
             "",
-            "Made from the code by `make docs`: the example of each row is compiled, and the row shows how it is maintained.",
-            f"{_link('tests/property/test_support_matrix.py')} has a test of the row's name: it maintains the example through",
-            "inserts, updates and deletes in several ways, and compares it with what Spark makes of its text.",
-            f"{_link('tests/unit/test_integration_project.py')} finds at least three models of the retail warehouse that use it.",
+            "`make docs` makes this page from the code. It compiles an example for each row, and the row shows how the example",
+            "is maintained. Two tests cover each row:",
+            "",
+            f"- {_link('tests/property/test_support_matrix.py')} has a test with the row's name. It maintains the example",
+            "  through inserts, updates and deletes in several ways, and compares the result with what Spark makes of its text.",
+            f"- {_link('tests/unit/test_integration_project.py')} finds at least three models of the retail warehouse that use",
+            "  the construct.",
+            "",
+            "A hidden column is stored in the table behind the view, and the user's relation does not show it. Its name is made",
+            "from the aliases and expressions of the model.",
             "",
             support_table(),
-            "Everything else is rebuilt by a full refresh, which reports the code; under `on_unsupported: error` it is an error.",
+            "## What is rebuilt",
+            "",
+            "Everything else is rebuilt by a full refresh, and the refresh reports a code. Under `on_unsupported: error` it is",
+            "an error instead. *Not yet* means that a rule is missing. *Never* means that the semantics of SQL forbid it.",
             "",
             "| construct | | why | code |",
             "|---|---|---|---|",

@@ -1,4 +1,4 @@
-"""A reader of a model's log of changes, which does what `docs/dbt.md` tells subscribers."""
+"""A reader of a model's log of changes, which does what `docs/subscribing.md` tells subscribers."""
 
 from __future__ import annotations
 

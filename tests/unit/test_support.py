@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dbt_idivm.docs import pages
-from dbt_idivm.support import CONSTRUCTS, Construct, maintained, plan_of
+from dbt_idivm.support import CONSTRUCTS, Construct, first_page_table, maintained, plan_of, support_table
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,3 +27,12 @@ def test_the_three_ways_to_maintain_are_distinguished() -> None:
     assert found["GROUP BY with sum, count"] == "by adding (additive)"
     assert found["avg of BIGINT and of other decimals"] == found["sum and avg of floats"] == "by recomputing the touched groups"
     assert found["input without a key"] == "by recomputing the touched rows"
+
+
+def test_the_first_page_has_some_rows_and_no_hidden_columns() -> None:
+    """The README has a dozen rows that `docs/support.md` has too, without the names of hidden columns."""
+    first = first_page_table().splitlines()[2:]
+    whole = support_table().splitlines()[2:]
+    assert 10 <= len(first) <= 15 and len(whole) == len(CONSTRUCTS)
+    assert all(any(row.startswith(line) for row in whole) for line in first)
+    assert "idivm__" in support_table() and "idivm__" not in first_page_table()
