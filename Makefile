@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 .DEFAULT_GOAL := help
 # Another Spark on this machine is none of ours.
 unexport SPARK_HOME SPARK_CONF_DIR PYSPARK_SUBMIT_ARGS PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON
-.PHONY: help test test-begins deep near spark property faults soak conformance databricks wheel versions demo integration bench bench-full lint check docs clean java
+.PHONY: help test test-begins deep near spark property faults soak conformance packages databricks wheel versions demo integration bench bench-full lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
@@ -57,6 +57,9 @@ conformance: java $(VENV)/.dev $(VENV)/.jars ## dbt's own tests of adapters, emb
 	    $(BIN)/python -m pytest tests/conformance -q -W default --disable-warnings --server $$server $(PYTEST_ARGS) || failed=1; \
 	  done; exit $$failed
 
+packages: java $(VENV)/.dev $(VENV)/.jars ## models of public dbt packages, maintained through mixed batches; PACKAGES=folder with them, else dbt deps
+	$(BIN)/python -m pytest tests/packages -q -W default --disable-warnings $(PYTEST_ARGS)
+
 databricks: java $(VENV)/.databricks $(VENV)/.jars ## projects over dbt-databricks on a stand-in for a cluster and for a SQL warehouse
 	PYTHONPATH=$(CURDIR) $(VENV)/databricks/bin/python -m pytest tests/functional/test_databricks.py -q -W default $(PYTEST_ARGS)
 
@@ -92,6 +95,7 @@ check: $(VENV)/.dev ## types
 docs: $(VENV)/.dev ## the pages that are made from the code: support matrix, error codes, conformance, changes of sources
 	$(BIN)/python -m dbt_idivm.docs
 	$(BIN)/python -m tests.conformance.table
+	$(BIN)/python -m tests.packages.table
 	$(BIN)/python -m tests.functional.drifts
 	$(BIN)/python -m tests.functional.readers
 

@@ -24,6 +24,7 @@ class DbtFolder:
             "version": "1.0.0",
             "config-version": 2,
             "profile": PROFILE,
+            "flags": {"send_anonymous_usage_stats": False},
             "models": {"+meta": {"idivm": {"strategy": "id"}}},
         }
         self.write("dbt_project.yml", yaml.safe_dump(config))

@@ -80,3 +80,30 @@ def test_an_assertion_that_fails(macros: Project) -> None:
     macros.sql("update $.events set amount = 50 where id = 1")
     assert macros.results("run")["checked"].adapter_response["mode"] == "incremental"
     assert macros.rows("select * from $.checked") == macros.rows("select id, amount from $.events")
+
+
+PIVOT = """{{ config(materialized='idivm') }}
+{% set customers = run_query('select distinct customer from SCHEMA.events where customer is not null order by 1') if execute else [] %}
+select paid, count(*) as n
+  {%- for row in customers %}, sum(case when customer = {{ row[0] }} then amount end) as of_{{ row[0] }}{% endfor %}
+from {{ source('raw', 'events') }} group by paid
+"""
+
+
+def test_a_macro_that_reads_the_data_while_it_compiles(macros: Project) -> None:
+    """A value that is new in the list is an edit of the model, and is said once; changes without one are maintained."""
+    for path in (macros.root / "models").glob("*.sql"):
+        path.unlink()
+    macros.write("models/pivot.sql", PIVOT.replace("SCHEMA", macros.schema))
+    macros.dbt("run")
+    modes = []
+    for batch in (
+        "update $.events set amount = amount + 1 where id in (1, 3)",
+        "update $.events set customer = 9 where id = 5",  # the only row of its customer: one value goes, one comes
+        "update $.events set amount = amount + 1 where id in (1, 5)",
+    ):
+        macros.sql(batch)
+        found = macros.results("run")["pivot"]
+        modes.append(found.adapter_response["mode"])
+        assert is_exact(macros, "pivot", found.node.compiled_code), (modes, found.message)
+    assert modes == ["incremental", "adapted", "incremental"]

@@ -79,7 +79,7 @@ def _checks(project_dir: Path, profiles_dir: Path | None, target: str | None, ev
     try:
         credentials = credentials_of(project_dir, profiles_dir, target, (OWN, DATABRICKS))
     except (DbtBaseException, click.ClickException) as problem:
-        yield Check("profile", "fails", _message(problem), "see README.md, Start: `dbt init` writes a profile")
+        yield Check("profile", "fails", _message(problem), "see docs/profiles.md: `dbt init` writes a profile")
         return
     yield Check("profile", "ok", f"method {credentials.method}, schema {credentials.schema}")
     on_databricks = credentials.type == DATABRICKS
