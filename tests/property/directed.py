@@ -3264,6 +3264,12 @@ ON_SPARK = {
         "SELECT window(w, '2 minutes') AS c0, sum(n) AS c1 FROM (SELECT window AS w, count(*) AS n FROM t0 AS a "
         "GROUP BY window(TIME, '1 minute')) AS s GROUP BY 1"
     ),
+    "months of dates": build(  # of an odd number of rows: what is fetched is encoded by its type, which is no TIMESTAMP
+        "t0(k int, x date; k)",
+        "SELECT a.k AS c0, trunc(a.x, 'MM') AS c1 FROM t0 AS a",
+        {"t0": [(1, "2024-01-31"), (2, "2024-02-29")]},
+        {"t0": [(1, "2024-03-01"), (2, "2024-02-29"), (3, None)]},
+    ),
     "the time of a window": _of_times(
         "SELECT c0, window_time(w) AS c1 FROM (SELECT a.k AS c0, window(TIME, '2 minutes', '1 minute') AS w FROM t0 AS a) AS s"
     ),
