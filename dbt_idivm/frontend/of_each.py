@@ -6,8 +6,8 @@
 Each row of l is one group, also where no row of p belongs to it: then it is one padded row. Aggregates leave out NULLs, and what
 they read is computed of p before it is padded; count(*) counts a 1 beside each row of p. All rows of a group have one row of
 l, so that any value of its columns is theirs. With equalities only, groups of p are joined (`scalar.py`), which takes less.
-A group that HAVING removes gives NULL. Where l has one row at most, so that its key has no columns, a constant is the group: without
-groups γ has a row of no rows, too.
+A group that HAVING removes gives NULL. Where l has one row at most, so that its key has no columns, a constant is the group:
+without groups γ has a row of no rows, too.
 """
 
 from __future__ import annotations

@@ -91,7 +91,10 @@ def misplaced(node: exp.Expr, text: Text) -> Finding | None:
     if len(known) < len(durations) or min(known[:2]) <= 0 or known[0] > known[:2][-1] * _MOST:
         what = f"{source}, whose durations are no literals such as '5 minutes', or are too far apart"
         return finding(228, text.place(node), what=what)
-    return None if known[:2][-1] <= known[0] else finding(229, text.place(node), what=f"{source}: windows that leave times out")
+    if known[:2][-1] > known[0]:
+        return finding(229, text.place(node), what=f"{source}: windows that leave times out")
+    is_late = len(known) > 2 and abs(known[2]) >= known[1]
+    return finding(229, text.place(node), what=f"{source}: the start is not less than the slide") if is_late else None
 
 
 def with_time_windows(

@@ -294,6 +294,7 @@ REFUSED = {
     "SELECT id FROM main.orders WHERE window(placed, '5 minutes').start IS NULL": "228",
     "SELECT window(placed, '5 minutes') AS a, window(placed, '6 minutes') AS b FROM main.orders": "228",
     "SELECT window(placed, '5 minutes', '6 minutes') AS a FROM main.orders": "229",
+    "SELECT window(placed, '5 minutes', '1 minute', '-1 minute') AS a FROM main.orders": "229",
     "SELECT window(placed, '1 month') AS a FROM main.orders": "228",
     "SELECT window(id, '1 day') AS a FROM main.orders": "228",
     "SELECT session_window(placed, '1 day') AS a FROM main.orders": "228",
