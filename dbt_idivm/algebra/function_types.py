@@ -37,15 +37,26 @@ _NAMES: Mapping[Any, str] = {
     Type.TIMESTAMPNTZ: "convert_timezone make_timestamp_ntz to_timestamp_ntz try_make_timestamp_ntz",
     Type.DATE: "add_months date_from_unix_date date_sub last_day make_date next_day to_date trunc try_to_date",
 }
+# What sqlglot reads some of these as, where annotate_types gives the type of the argument, a TINYINT, or none.
+_NODES: Mapping[type[exp.Expr], str] = {
+    exp.ArrayPosition: "array_position",
+    exp.DateTrunc: "trunc",
+    exp.Day: "day",
+    exp.TimestampTrunc: "date_trunc",
+    exp.WeekOfYear: "weekofyear",
+    exp.Year: "year",
+}
 _UNITS_FIRST = frozenset({"date_diff", "datediff"})  # with a unit they give a BIGINT
 _TYPES: Mapping[str, Any] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 
 
 def type_of_call(node: exp.Expr) -> exp.DataType | None:
-    """The type of a call by name of one of Spark's functions; None if it depends on its arguments."""
-    if not isinstance(node, exp.Anonymous) or isinstance(node.parent, exp.Dot):  # schema.f(x) is none of Spark's own
+    """The type of a call of one of Spark's functions; None if it depends on its arguments."""
+    if isinstance(node.parent, exp.Dot):  # schema.f(x) is none of Spark's own
         return None
-    name = node.name.lower()
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else _NODES.get(type(node))
+    if name is None:
+        return None
     if name in _UNITS_FIRST and len(node.expressions) == 3:
         return exp.DataType(this=Type.BIGINT)
     kind = _TYPES.get(name)

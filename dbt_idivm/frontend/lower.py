@@ -25,6 +25,7 @@ from dbt_idivm.frontend.literal_types import compound_intervals, suffixes_beside
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
 from dbt_idivm.frontend.scope import Entry, Scope
+from dbt_idivm.frontend.sessions import used_again
 from dbt_idivm.frontend.signed_zeros import constant_zeros, signed_zeros
 from dbt_idivm.frontend.size import too_long, too_wide
 from dbt_idivm.frontend.sugar import without_sugar
@@ -78,6 +79,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     root, *below = Variants().read_at_scans(guarded, *subviews)
     findings.extend(incomparable_rows(root, stored, lowering.places))
     findings.extend(incomparable_outputs(root, stored))
+    findings.extend(used_again(rows.root, lowering.sessions))
     findings.extend(signed_zeros(root))
     findings.extend(constant_zeros(rows.root))
     findings.extend(suffixes_beside_decimals(guarded, (text, *(each for each, _ in views.values()))))

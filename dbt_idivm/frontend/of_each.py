@@ -6,7 +6,8 @@
 Each row of l is one group, also where no row of p belongs to it: then it is one padded row. Aggregates leave out NULLs, and what
 they read is computed of p before it is padded; count(*) counts a 1 beside each row of p. All rows of a group have one row of
 l, so that any value of its columns is theirs. With equalities only, groups of p are joined (`scalar.py`), which takes less.
-A group that HAVING removes gives NULL.
+A group that HAVING removes gives NULL. Where l has one row at most, so that its key has no columns, a constant is the group:
+without groups γ has a row of no rows, too.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dbt_idivm.algebra.expressions import attributes, column, passing
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import Place, finding
 from dbt_idivm.frontend.aggregate import Grouping
-from dbt_idivm.frontend.at_most_one import key_of
+from dbt_idivm.frontend.at_most_one import always_has_a_row, key_of
 from dbt_idivm.frontend.group_by import SelectItem
 from dbt_idivm.frontend.partners import CORRELATED, equalities, outer_joined, pair_of
 from dbt_idivm.operators import Aggregate, Project, Select
@@ -59,6 +60,10 @@ def aggregated_for_each(
     if key is None or is_of_nothing or any(not {*attributes(each)} <= known for each in values):
         lowering.findings.append(finding(208, place, what=_WITHOUT_KEY if key is None else CORRELATED))
         return root, [exp.null() for _ in items]
+    # Wrong without it: of no row with k = 7, whose key is fixed, the count was a row of NULL and 0.
+    if not key and not always_has_a_row(root):
+        key = (lowering.names.attribute("scalar", "only"),)
+        root = Project(root, (*passing(root.columns), (key[0], exp.Literal.number(1))))
     on = [*equalities(pairs, keys), *(each for each, pair in found if pair is None)]
     present = lowering.names.attribute("scalar", "present")
     rows = _with(inner.child, grouping.rows, tuple(name for each in on for name in attributes(each)), present)

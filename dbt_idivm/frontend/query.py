@@ -23,6 +23,7 @@ from dbt_idivm.frontend.resolve import Resolver, bare, is_limited, own_nodes
 from dbt_idivm.frontend.scalar import with_scalars_of
 from dbt_idivm.frontend.scope import Entry, Scope, Unknown
 from dbt_idivm.frontend.select import Item, items, select
+from dbt_idivm.frontend.sessions import Session
 from dbt_idivm.frontend.set_operations import set_operation, united_all
 from dbt_idivm.frontend.size import MOST_TABLES, too_large
 from dbt_idivm.frontend.subquery import filtered, where
@@ -55,6 +56,7 @@ class Lowering:
     findings: list[Finding] = field(default_factory=list)
     places: dict[str, Place | None] = field(default_factory=dict)  # by occurrence
     subviews: list[Subview] = field(default_factory=list)
+    sessions: dict[str, Session] = field(default_factory=dict)  # by attribute
     unions: int = 0  # so many have a number
     untyped_unions: dict[int, UntypedUnion] = field(default_factory=dict)
     uncast: int = 0  # so many INTERSECTs and EXCEPTs have the types of their left branch still

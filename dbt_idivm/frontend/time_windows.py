@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT, call_name, column, identifier, passing
+from dbt_idivm.algebra.expressions import DIALECT, attributes, call_name, column, identifier, passing
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import Type, infer_type
 from dbt_idivm.algebra.types_of_times import TIMESTAMPS
@@ -29,6 +29,7 @@ from dbt_idivm.frontend.grouping_sets import has_sets
 from dbt_idivm.frontend.resolve import Resolver, bare, own_nodes
 from dbt_idivm.frontend.scope import Entry, Scope, Unknown
 from dbt_idivm.frontend.select import items
+from dbt_idivm.frontend.sessions import Session, of_distinct, of_groups
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.operators import Project, Select, Unnest, Window
 from dbt_idivm.operators.window import WindowCall
@@ -80,7 +81,9 @@ def misplaced(node: exp.Expr, text: Text) -> Finding | None:
     if call_name(node) == SESSION:
         if len(node.expressions) != 2:
             return finding(229, text.place(node), what=f"{source} with {len(node.expressions)} arguments")
-        return None if above.args.get("group") else finding(229, text.place(node), what=f"{source} without GROUP BY")
+        if of_distinct(_nodes(above)):
+            return finding(228, text.place(node), what=f"{source} beside DISTINCT of several values, or with FILTER")
+        return None if above.args.get("group") else finding(228, text.place(node), what=f"{source} without GROUP BY")
     durations = [_duration(each) for each in node.expressions[1:]]
     if not 1 <= len(durations) <= 3:
         return finding(229, text.place(node), what=f"{source} with {len(node.expressions)} arguments")
@@ -88,7 +91,10 @@ def misplaced(node: exp.Expr, text: Text) -> Finding | None:
     if len(known) < len(durations) or min(known[:2]) <= 0 or known[0] > known[:2][-1] * _MOST:
         what = f"{source}, whose durations are no literals such as '5 minutes', or are too far apart"
         return finding(228, text.place(node), what=what)
-    return None if known[:2][-1] <= known[0] else finding(229, text.place(node), what=f"{source}: windows that leave times out")
+    if known[:2][-1] > known[0]:
+        return finding(229, text.place(node), what=f"{source}: windows that leave times out")
+    is_late = len(known) > 2 and abs(known[2]) >= known[1]
+    return finding(229, text.place(node), what=f"{source}: the start is not less than the slide") if is_late else None
 
 
 def with_time_windows(
@@ -120,7 +126,9 @@ def with_time_windows(
     groups = GroupBy(lowering, env, scope, tuple(items(lowering, rewritten, env, scope, types))).expressions(
         rewritten.args["group"]
     )
-    others = [each for each in groups if attribute not in {found.name for found in each.find_all(exp.Column)}]
+    session = lowering.sessions[attribute] = Session(env.text.source(call), env.text.place(call))
+    lowering.findings.extend(of_groups(session, attribute, groups))
+    others = [each for each in groups if attribute not in attributes(each)]
     return rewritten, made.sessions(gap, others), scope
 
 

@@ -3202,6 +3202,21 @@ UP_TO = {
         "(SELECT sum(b.z) FROM t1 AS b WHERE b.x < a.x HAVING max(b.z) > 10) AS c2 FROM t0 AS a",
         *_BY_DAY,
     ),
+    "counts of rows that are less than the one of a given key": build(
+        _DAYS,
+        "SELECT a.x AS c0, (SELECT count(*) FROM t1 AS b WHERE b.z > a.y) AS c1, (SELECT max(b.z) FROM t1 AS b WHERE b.x <= a.x) AS c2 "
+        "FROM (SELECT x, y FROM t0 WHERE k = 2) AS a",
+        *_BY_DAY,
+        {"t0": []},
+        {"t0": [(2, 1, 5)]},
+    ),
+    "counts of rows that are less than a greatest one": build(
+        _DAYS,
+        "SELECT q.m AS c0, (SELECT count(*) FROM t1 AS b WHERE b.z > q.m) AS c1 FROM (SELECT max(y) AS m FROM t0 HAVING count(*) > 1) AS q",
+        *_BY_DAY,
+        {"t0": []},
+        {"t0": [(2, 1, 5)]},
+    ),
     "any value of the row up to a day": build(
         _DAYS,
         "SELECT a.k AS c0, (SELECT first(c.y) FROM t0 AS c WHERE c.k = a.x AND c.y >= a.y) AS c1 FROM t0 AS a",
@@ -3263,6 +3278,12 @@ ON_SPARK = {
     "windows of windows of time": _of_times(
         "SELECT window(w, '2 minutes') AS c0, sum(n) AS c1 FROM (SELECT window AS w, count(*) AS n FROM t0 AS a "
         "GROUP BY window(TIME, '1 minute')) AS s GROUP BY 1"
+    ),
+    "months of dates": build(  # of an odd number of rows: what is fetched is encoded by its type, which is no TIMESTAMP
+        "t0(k int, x date; k)",
+        "SELECT a.k AS c0, trunc(a.x, 'MM') AS c1 FROM t0 AS a",
+        {"t0": [(1, "2024-01-31"), (2, "2024-02-29")]},
+        {"t0": [(1, "2024-03-01"), (2, "2024-02-29"), (3, None)]},
     ),
     "the time of a window": _of_times(
         "SELECT c0, window_time(w) AS c1 FROM (SELECT a.k AS c0, window(TIME, '2 minutes', '1 minute') AS w FROM t0 AS a) AS s"

@@ -1951,6 +1951,11 @@ MUTATIONS += (
         "counts of rows that are less than padded ones",
     ),
     Mutation(
+        "aggregates of rows that belong to one row are of a constant, where there may be no such row",
+        lambda patch: patch.setattr(of_each, "always_has_a_row", lambda root: True),
+        "counts of rows that are less than the one of a given key",
+    ),
+    Mutation(
         "a padded row is not counted",
         lambda patch: patch.setattr(of_each, "Call", OfAllRows),
         "rows that are kept by how many are less",

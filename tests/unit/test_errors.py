@@ -250,6 +250,7 @@ def test_view_that_reads_itself() -> None:
     assert raised("SELECT * FROM main.circle").codes == ("IDIVM-307",)
 
 
+_SESSIONS = "(SELECT cid, session_window(placed, '1 day') AS a, count(*) AS n FROM main.orders GROUP BY 1, 2) t"
 REFUSED = {
     "SELECT id FROM main.orders QUALIFY row_number() OVER (ORDER BY id) = 1": "228",
     "SELECT lag(price) OVER (ORDER BY placed) AS s FROM main.orders": "203",
@@ -300,9 +301,25 @@ REFUSED = {
     "SELECT id FROM main.orders WHERE window(placed, '5 minutes').start IS NULL": "228",
     "SELECT window(placed, '5 minutes') AS a, window(placed, '6 minutes') AS b FROM main.orders": "228",
     "SELECT window(placed, '5 minutes', '6 minutes') AS a FROM main.orders": "229",
+    "SELECT window(placed, '5 minutes', '1 minute', '-1 minute') AS a FROM main.orders": "229",
     "SELECT window(placed, '1 month') AS a FROM main.orders": "228",
     "SELECT window(id, '1 day') AS a FROM main.orders": "228",
-    "SELECT session_window(placed, '1 day') AS a FROM main.orders": "229",
+    "SELECT session_window(placed, '1 day') AS a FROM main.orders": "228",
+    "SELECT session_window(placed, '1 day').start AS a FROM main.orders GROUP BY session_window(placed, '1 day').start": "228",
+    "SELECT session_window AS a FROM main.orders GROUP BY session_window(placed, '1 day'), session_window.end": "228",
+    "SELECT cid, max(session_window(placed, '1 day').end) AS a FROM main.orders GROUP BY cid": "228",
+    "SELECT session_window(placed, '1 day') AS a, count(DISTINCT id) AS n, sum(DISTINCT cid) AS m FROM main.orders GROUP BY 1": "228",
+    "SELECT session_window(placed, '1 day') AS a, count(DISTINCT id) FILTER (WHERE cid > 1) AS n FROM main.orders GROUP BY 1": "228",
+    "SELECT DISTINCT session_window(placed, '1 day') AS a FROM main.orders GROUP BY cid, 1": "228",
+    "SELECT session_window(placed, '1 day') AS a FROM main.orders GROUP BY 1 HAVING session_window.start > date'2024-01-01'": "228",
+    f"SELECT a, count(*) AS n FROM {_SESSIONS} GROUP BY a": "228",
+    f"SELECT cid, max(s) AS s FROM (SELECT cid, a.start AS s FROM {_SESSIONS}) t GROUP BY cid": "228",
+    f"SELECT cid, a FROM {_SESSIONS} WHERE date(a.end) > date'2024-01-01'": "228",
+    f"SELECT t.cid, n FROM {_SESSIONS} JOIN main.orders o ON o.placed = a.start": "228",
+    f"SELECT t.cid, n, name FROM {_SESSIONS} LEFT JOIN main.customers c ON c.cid = t.cid AND a.start > date'2024-01-01'": "228",
+    f"SELECT id FROM main.orders o WHERE EXISTS (SELECT 1 FROM {_SESSIONS} WHERE a.start = o.placed)": "228",
+    f"SELECT a FROM {_SESSIONS} UNION SELECT a FROM {_SESSIONS}": "228",
+    f"SELECT b, count(*) AS n FROM (SELECT a AS b FROM {_SESSIONS} UNION ALL SELECT a FROM {_SESSIONS}) u GROUP BY b": "228",
     "SELECT window(placed, '1 day') AS a FROM main.orders GROUP BY ROLLUP (window(placed, '1 day'))": "228",
     "SELECT id FROM main.orders WHERE id IN (SELECT unix_seconds(window(placed, '1 day').start) FROM main.orders)": "208",
     "SELECT id FROM main.orders WHERE id = 1 OR (cid, id) NOT IN (SELECT cid, cid FROM main.customers)": "208",

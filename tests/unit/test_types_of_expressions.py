@@ -22,6 +22,7 @@ TYPES = {
         "d": "double",
         "i": "int",
         "ts": "timestamp",
+        "dt": "date",
     }.items()
 }
 
@@ -57,6 +58,12 @@ TYPES = {
         ("x + 1", "bigint"),
         ("coalesce(s, null)", "string"),
         ("-x", "bigint"),
+        ("trunc(dt, 'MM')", "date"),
+        ("trunc(ts, 'year')", "date"),
+        ("coalesce(trunc(ts, 'year'), dt)", "date"),
+        ("date_trunc('hour', dt)", "timestamptz"),
+        ("array_position(a, 1)", "bigint"),
+        ("if(i = 1, year(dt), cast(1 as smallint))", "int"),
     ],
 )
 def test_types_are_those_of_spark(expression: str, kind: str) -> None:
