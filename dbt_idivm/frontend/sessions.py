@@ -1,11 +1,11 @@
-"""Where Spark does not give the sessions of session_window: a finding for each such place, because the view would differ.
+"""Refuse the uses of session_window for which Spark does not return merged sessions; a maintained view would differ.
 
-Spark merges the rows of a session in the aggregation whose GROUP BY has the column itself, and nowhere else:
+Spark merges the rows of a session only in an aggregation whose GROUP BY contains the session column itself:
 
-    GROUP BY session_window(ts, '5 minutes').start              the rows of a session are not merged
-    count(DISTINCT a), count(DISTINCT b)                        they are merged among those with equal a or b first
-    SELECT w, … FROM (… session_window(…) AS w …) GROUP BY w    sessions of other groups, which overlap, are merged again
-    … WHERE w.start > x, HAVING, JOIN … ON w.start = x          its optimizer tests the single rows, before they are merged
+    GROUP BY session_window(ts, '5 minutes').start              sessions are not merged
+    count(DISTINCT a), count(DISTINCT b)                        sessions are first merged per value of a and b
+    SELECT w, … FROM (… session_window(…) AS w …) GROUP BY w    overlapping sessions of different groups are merged again
+    … WHERE w.start > x, HAVING, JOIN … ON w.start = x          the optimizer tests single rows before they are merged
 """
 
 from __future__ import annotations
@@ -33,30 +33,33 @@ class Session:
 
 
 def of_groups(session: Session, attribute: str, groups: Sequence[exp.Expr]) -> Iterator[Finding]:
-    """Whether its column, and nothing else that is computed of it, is one of the groups."""
+    """A finding unless GROUP BY contains the session column itself, and no expression over it."""
     reading = [each for each in groups if attribute in attributes(each)]
     if not reading or not all(isinstance(each, exp.Column) for each in reading):
-        yield session.refused("that GROUP BY does not have as it is (Spark merges no sessions there)")
+        yield session.refused("that is not a column of GROUP BY by itself (Spark does not merge sessions there)")
 
 
 def of_distinct(nodes: Sequence[exp.Expr]) -> bool:
-    """Whether aggregates of the SELECT make Spark group the rows by values that are DISTINCT first."""
+    """Whether Spark evaluates the aggregates of the SELECT in two steps, first grouping by DISTINCT values."""
     values = {each for each in nodes if isinstance(each, exp.Distinct)}
     return len(values) > 1 or any(isinstance(each, exp.Filter) and each.find(exp.Distinct) for each in nodes)
 
 
 def used_again(root: Operator, sessions: Mapping[str, Session]) -> Iterator[Finding]:
-    """The sessions, by attribute, that the model groups once more, or that a condition tests."""
+    """A finding for each session that the model groups again or tests in a condition. `sessions`: attribute → call."""
     for name in sorted(_used(root, sessions, {})) if sessions else ():
         yield sessions[name].refused(
-            "of which the same model groups, joins or filters the sessions (Spark merges them again, or after that; give them a "
-            "model of their own)"
+            "whose sessions the same model groups, joins or filters (Spark merges them again or too late; compute the "
+            "sessions in a model of their own)"
         )
 
 
 def _used(node: Operator, sessions: Mapping[str, Session], held: dict[str, str]) -> set[str]:
-    """The sessions that are used at or below a node. `held`: attributes above the γ that merges a session, and what they hold of
-    it, to which those of the node are added."""
+    """The sessions that are used at or below a node.
+
+    `held` maps attributes above the γ that merges a session to the session that they are computed from. The walk adds the
+    attributes of the node to it.
+    """
     found = set[str]().union(*(_used(each, sessions, held) for each in node.inputs))
     if isinstance(node, Aggregate):
         found.update(held[each] for each in {*node.groups, *node.arguments} & held.keys())
