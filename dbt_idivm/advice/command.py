@@ -31,7 +31,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 @dataclass(frozen=True)
 class Options(Given):
-    """As they are given."""
+    """The options of the command, as given."""
 
     reads: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
@@ -111,8 +111,8 @@ def _write(found: Patch, path: Path, project: Path) -> None:
 
 
 def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[Advice]:
-    """The advice on each of some projects, in one setting; what is known besides them is that of `folder`. Raises IDIVM-115,
-    IDIVM-116."""
+    """The advice on each of the projects, in one common setting; statistics and durations are those of `folder`. Raises IDIVM-115
+    and IDIVM-116."""
     found = known(projects, folder, given)
     names = sorted({name for each in found.about for name in _names(each)})
     runs, problems = last_runs(target_folder(folder) / "run_results.json")
@@ -136,7 +136,7 @@ def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[A
 
 
 def _built(projects: Sequence[Project], runs: Mapping[str, Last]) -> dict[str, float]:
-    """Relation → rows of what the last run built: a model that is rebuilt on each run is a base table for those above it."""
+    """Relation → number of rows that the last run built. A model that is rebuilt on each run is a base table for its readers."""
     return {
         name.lower(): run.rows
         for project in projects
@@ -147,7 +147,7 @@ def _built(projects: Sequence[Project], runs: Mapping[str, Last]) -> dict[str, f
 
 
 def _stored(about: Subject, sizes: Mapping[str, float], runs: Mapping[str, Last]) -> Mapping[str, float]:
-    """The rows of models as the catalog or an option says, or as their last build had."""
+    """Relation of a model → its number of rows, according to the catalog, an option, or its last build."""
     found: dict[str, float] = {}
     for each in about.maintained.planned():
         built = runs[each.unique_id].rows if each.unique_id in runs else None
@@ -158,7 +158,7 @@ def _stored(about: Subject, sizes: Mapping[str, float], runs: Mapping[str, Last]
 
 
 def compiled(target: Path) -> Project:
-    """The project whose artifacts are in a folder. Raises IDIVM-114 where there are none, or a model is not compiled."""
+    """The project with the artifacts in a folder. Raises IDIVM-114 if there are none, or a model is not compiled."""
     try:
         project = project_of(target)
     except SchemaFileError as error:

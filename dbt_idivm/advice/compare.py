@@ -1,4 +1,4 @@
-"""`idivm advise --what-if`: what the models of two projects cost in a day, each as it is."""
+"""`idivm advise --what-if`: daily costs of the models of two projects, each as it is configured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dbt_idivm.advice.show import seconds
 
 @dataclass(frozen=True)
 class Compared:
-    """One model: seconds of a day here and there; None where it has no estimate, `why` says why."""
+    """One model: seconds per day in both projects; None without an estimate, for the reason `why`."""
 
     model: str
     here: float | None
@@ -32,7 +32,7 @@ class Comparison:
 
 
 def compare(here: Advice, there: Advice) -> Comparison:
-    """Model by model, by name."""
+    """Compare the models by name."""
     return Comparison(tuple(_models(here, there)), here.today, there.today)
 
 
@@ -53,7 +53,7 @@ def as_json(found: Comparison) -> str:
 
 
 def show(found: Comparison, project: str) -> None:
-    """Print it."""
+    """Print the comparison. `project`: name of the other project."""
     console = Console(highlight=False)
     table = Table("model", "a day here", "a day there", "less", "", show_edge=False)
     for each in found.models:
