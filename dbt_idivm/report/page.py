@@ -1,4 +1,4 @@
-"""The page: one HTML file that loads nothing and runs nothing. All texts are escaped by Jinja."""
+"""The page: one HTML file without external resources and scripts. Jinja escapes all texts."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from dbt_idivm.report.highlight import highlighted, quoted
 from dbt_idivm.report.plot import can_plot, plot
 from dbt_idivm.report.rate import rate_of
 
-LARGE = 40  # nodes: a drawing of more is shown as a whole first, because its first corner may be empty
-FEW = 12  # models: then a page shows their trees and histories at once
+LARGE = 40  # nodes; larger drawings are first shown scaled down, because their first corner may be empty
+FEW = 12  # models; up to this number the page shows trees and histories unfolded
 _NO_PLOTS = "The histories are tables only, because matplotlib is not installed: pip install matplotlib"
 _NOT_IN_ANCHORS = re.compile(r"[^\w.-]+", re.ASCII)
 
 
 def page(report: Report) -> str:
-    """The HTML of the page. It depends on the report alone, and on whether matplotlib is installed."""
+    """The HTML of the page. It depends only on the report, and on whether matplotlib is installed."""
     anchors = anchors_of(report.models)
     plots = _plots(report.models) if can_plot() else {}
     notes = (*report.notes, *((_NO_PLOTS,) if has_history(report) and not can_plot() else ()))
@@ -43,7 +43,7 @@ def page(report: Report) -> str:
             flowchart=Markup(inline_svg(_with_figures(report), {each: f"#{anchor}" for each, anchor in anchors.items()})),
         )
     )
-    return in_xml(found)  # a character that UTF-8 cannot hold would leave no page at all
+    return in_xml(found)  # a character that UTF-8 cannot encode would prevent the whole page
 
 
 def has_history(report: Report) -> bool:
@@ -51,7 +51,7 @@ def has_history(report: Report) -> bool:
 
 
 def anchors_of(models: Iterable[Model]) -> Mapping[str, str]:
-    """Unique ID of a model → the identifier of its part of the page; the same for the same names."""
+    """Unique ID of a model → anchor of its section, which is the same for the same names."""
     found: dict[str, str] = {}
     for each in models:
         base = f"model-{_NOT_IN_ANCHORS.sub('-', each.name)}"
@@ -61,13 +61,13 @@ def anchors_of(models: Iterable[Model]) -> Mapping[str, str]:
 
 
 def _plots(models: Iterable[Model]) -> Mapping[str, Markup]:
-    # a short name each: it is repeated at every mark
+    # a short name, because every mark repeats it
     drawn = {each.unique_id: plot(each.stored.history, f"p{at}") for at, each in enumerate(models) if each.stored is not None}
     return {unique_id: found for unique_id, found in drawn.items() if found is not None}
 
 
 def _with_figures(report: Report) -> Graph:
-    """The graph, with sizes and rates of change below the names, as far as they are known."""
+    """The graph with sizes and rates of change below the names, where known."""
     known = {each.unique_id: each for each in report.models}
 
     def figures(node: Node) -> tuple[str, ...]:

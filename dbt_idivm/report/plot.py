@@ -1,7 +1,7 @@
-"""The refreshes of a model over time, drawn by matplotlib as SVG: rows, and seconds where they are known.
+"""A model's refreshes over time, drawn by matplotlib as SVG: rows, and seconds where known.
 
-matplotlib is needed for this alone, so it is imported when something is drawn. It is used without its global state, and what it
-writes is reduced to what a page needs: no namespaces, no fonts, and colours that are variables of the page's style.
+matplotlib is needed only here, so it is imported when something is drawn. Its global state is not used, and its output is reduced
+to what a page needs: no namespaces, no fonts, and colours replaced by variables of the page's style.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from markupsafe import Markup
 
 from dbt_idivm.report.facts import Refresh
 
-LEAST = 2  # refreshes; fewer are not worth a plot
+LEAST = 2  # refreshes; fewer are not plotted
 _WIDTH, _PANEL = 8.0, 1.5  # inches
-# Colours that stand for variables of the page's style while matplotlib draws: it knows no variables.
+# Placeholder colours for variables of the page's style, because matplotlib has no variables.
 _INK, _GRID, _INCREMENTAL, _BUILD, _FAILED = "#010203", "#010204", "#010205", "#010206", "#010207"
 _VARIABLES: Mapping[str, str] = {
     _INK: "var(--quiet)",
@@ -43,13 +43,13 @@ _SETTINGS: dict[Any, Any] = {
     "figure.facecolor": "none",
     "axes.facecolor": "none",
 }
-# What is drawn: a label, which refreshes, the shape and the colour of their marks. The shapes differ for who sees no colours.
+# (label, which refreshes, marker shape, colour). The shapes differ for people who cannot distinguish the colours.
 _SERIES: tuple[tuple[str, Callable[[Refresh], bool], str, str], ...] = (
     ("incremental", lambda each: each.what == "incremental", "o", _INCREMENTAL),
     ("created or rebuilt", lambda each: each.is_build, "s", _BUILD),
 )
 _SPACES = re.compile(r"\s+")
-_FONT = re.compile(r" ?font-family: [^;\"]*;")  # the page's own
+_FONT = re.compile(r" ?font-family: [^;\"]*;")  # the page's font is used
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
@@ -59,7 +59,7 @@ def can_plot() -> bool:
 
 
 def plot(history: Sequence[Refresh], key: str) -> Markup | None:
-    """An `<svg>` for a page; None if there is too little to draw. `key`: what its identifiers on the page begin with."""
+    """An `<svg>` element for a page; None if there are too few refreshes. `key`: prefix of its identifiers on the page."""
     drawn = [each for each in reversed(history) if each.at is not None and (each.what == "incremental" or each.is_build)]
     if len(drawn) < LEAST:
         return None
@@ -83,7 +83,8 @@ def plot(history: Sequence[Refresh], key: str) -> Markup | None:
 
 
 def _panel(axes: Any, drawn: Sequence[Refresh], value: Callable[[Refresh], float | None], name: str) -> None:
-    """Marks on stems. Rows of an incremental refresh and of a rebuild differ by powers of ten."""
+    """Draw one panel: marks on stems. The axis of rows is logarithmic, because incremental refreshes and rebuilds differ by
+    powers of ten."""
     for label, belongs, shape, colour in _SERIES:
         points = [(each.at, value(each) or 0) for each in drawn if belongs(each)]
         times, heights = [at for at, _ in points], [height for _, height in points]
@@ -101,7 +102,7 @@ def _panel(axes: Any, drawn: Sequence[Refresh], value: Callable[[Refresh], float
 
 
 def _time_axis(axes: Any, first: Refresh) -> None:
-    """In the zone of the refreshes."""
+    """Format the time axis in the time zone of the refreshes."""
     from matplotlib import dates
 
     made: Any = dates  # without types
@@ -112,7 +113,7 @@ def _time_axis(axes: Any, first: Refresh) -> None:
 
 
 def _for_page(text: str, key: str, about: str) -> str:
-    """The drawing as a part of an HTML page: identifiers that no other drawing has, and no namespaces."""
+    """Adapt the drawing to an HTML page: unique identifiers, no namespaces."""
     root = ET.fromstring(text)
     _remove_styles(root)
     for each in root.iter():
@@ -132,7 +133,7 @@ def _for_page(text: str, key: str, about: str) -> str:
 
 
 def _remove_styles(root: ET.Element) -> None:
-    """matplotlib's one rule is for all elements, on a page for those of the page."""
+    """Remove matplotlib's style rule, because it would apply to all elements of the page."""
     for parent in [each for each in root.iter() if any(child.tag.endswith("}style") for child in each)]:
         for child in [child for child in parent if child.tag.endswith("}style")]:
             parent.remove(child)
