@@ -17,7 +17,7 @@ from dbt_idivm.script.plan import Plan
 
 @dataclass(frozen=True)
 class Construct:
-    """A construct of SQL and a model that uses it, over the tables of `CATALOG`."""
+    """A construct of SQL, with a model that uses it over the tables of `CATALOG`."""
 
     name: str
     sql: str
@@ -180,7 +180,7 @@ def plan_of(construct: Construct) -> Plan:
 
 
 def supported_rows() -> Iterator[str]:
-    """The rows of the table of what is maintained."""
+    """The rows of the table of maintained constructs."""
     for construct in CONSTRUCTS:
         plan = plan_of(construct)
         hidden = ", ".join(c.name for c in plan.columns if c.hidden) or "none"
@@ -188,7 +188,7 @@ def supported_rows() -> Iterator[str]:
 
 
 def refused_rows() -> Iterator[str]:
-    """The rows of the table of what is rebuilt: `not yet` lacks a rule, `never` is forbidden by the semantics of SQL."""
+    """The rows of the table of what is rebuilt. `not yet`: a rule is missing; `never`: the semantics of SQL forbid it."""
     for entry in CODES:
         if entry.code.startswith("IDIVM-2") and entry.kind in ("not yet", "unsupported"):
             word = "not yet" if entry.kind == "not yet" else "never"
@@ -197,7 +197,7 @@ def refused_rows() -> Iterator[str]:
 
 
 def support_table() -> str:
-    """What is maintained, and how, as a table."""
+    """The table of what is maintained, and how."""
     return "\n".join(("| construct | maintained | hidden columns of the example |", "|---|---|---|", *supported_rows(), ""))
 
 
