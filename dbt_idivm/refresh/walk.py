@@ -75,7 +75,7 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
         except Outnumbered as found:
             client.remade.add(found.table)
             client.invocation.forget(found.table)
-        except IdivmError:  # it may be about rows of a replaced table: then try again, without a message
+        except IdivmError:  # it may be about rows of a replaced table: then try again instead of reporting it
             tables = yield from _replaced_meanwhile(client)
             if not tables:
                 raise

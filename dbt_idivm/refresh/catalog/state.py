@@ -36,9 +36,9 @@ class Consumed:
 
 @dataclass(frozen=True)
 class Kept:
-    """The caches chosen by `caches: auto` (ADR 0037): digests of the subviews, and the seconds that they have saved, or would
-    have saved if there are none yet; older savings count less. `failures`: how often the chosen caches did not pay off, or
-    failed."""
+    """The caches chosen by `caches: auto` (ADR 0037): digests of the subviews, and the balance of seconds that they have saved,
+    at most their price; without caches, the seconds that the best ones would have saved. `failures`: how often chosen caches did
+    not pay off, or failed."""
 
     subviews: tuple[str, ...] = ()
     saved: float = 0.0

@@ -155,7 +155,7 @@ def has_unique_ids(last: state.State) -> bool:
     return last.trusted and last.checked and not last.unverified
 
 
-# Wrong without it: a row that others wrote with the ID of an existing row is replaced by the next refresh together with that row.
+# Wrong without it: if others insert a row with the ID of an existing row, the next refresh that deletes one of them deletes both.
 def _is_among_others(found: Input, last: state.State) -> bool:
     """Whether others may have committed between the version that the refresh started from and its own commit. An OPTIMIZE that
     Delta adds to a write has the same state."""
