@@ -1,4 +1,4 @@
-"""What dbt writes to the folder `target`: its manifest, its catalog, and the SQL that its last command compiled."""
+"""dbt's artifacts in the folder `target`: its manifest, its catalog, and the SQL that its last command compiled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.settings import merged
 
 Node = Mapping[str, Any]
-# dbt's own settings that mean something to a maintained view
+# dbt's own settings that affect a maintained view
 DBT_KEYS = (
     "unique_key",
     "partition_by",
@@ -24,8 +24,8 @@ DBT_KEYS = (
 )
 
 
-# What is read of these files, as dbt writes it; another program, or half a file, may have something else. A key with "?" may be
-# missing, "*" stands for each key, a tuple has alternatives.
+# The parts of these files that are read, as dbt writes them; files of other programs, or incomplete ones, may differ. A key with
+# "?" may be missing, "*" stands for every key, and a tuple has alternatives.
 _OPTIONAL = (str, type(None))
 _TEST: Any = ({"kwargs?": ({}, type(None))}, type(None))
 _CONSTRAINTS: Any = ([{"columns?": ([str], type(None))}], type(None))
@@ -61,7 +61,7 @@ _RESULTS = {"metadata": {}, "results?": [{"unique_id?": _OPTIONAL, "compiled_cod
 
 
 def artifacts(target: Path) -> tuple[Node, Node]:
-    """The manifest, and the catalog, which is empty if there is none. Raises SchemaFileError."""
+    """The manifest and the catalog, which is empty if there is none. Raises SchemaFileError."""
     manifest, catalog = target / "manifest.json", target / "catalog.json"
     if not manifest.exists():
         raise SchemaFileError(f"there is no {manifest}: run `dbt compile` first")
@@ -70,7 +70,7 @@ def artifacts(target: Path) -> tuple[Node, Node]:
 
 
 def _with_sql(manifest: Node, results: Path) -> Node:
-    """With the compiled SQL that dbt's last command has in its results only, as `dbt run` of dbt 1.12 does."""
+    """The manifest, with compiled SQL that dbt's last command has written only to its results (`dbt run` of dbt 1.12)."""
     nodes: Mapping[str, Node] = manifest.get("nodes", {})
     if not results.exists() or all(node.get("compiled_code") for node in nodes.values() if node.get("resource_type") == "model"):
         return manifest
@@ -106,7 +106,7 @@ def _artifact(path: Path, form: Any) -> Node:
 
 
 def _misfits(found: Any, form: Any) -> Iterator[tuple[str, ...]]:
-    """The places of what has another form."""
+    """The paths of all parts that do not have the given form."""
     parts: Iterable[tuple[str, Any, Any]] = ()
     if isinstance(form, tuple):
         fits = any(next(_misfits(found, each), None) is None for each in form)
@@ -125,7 +125,7 @@ def _misfits(found: Any, form: Any) -> Iterator[tuple[str, ...]]:
 
 
 def _entries(found: Mapping[str, Any], form: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Key, value and form. What is missing and must not has no form at all."""
+    """(key, value, form) for each entry. A missing required key has the value None."""
     for key, wanted in form.items():
         name = key.removesuffix("?")
         if key == "*":
@@ -135,18 +135,18 @@ def _entries(found: Mapping[str, Any], form: Mapping[str, Any]) -> Iterator[tupl
 
 
 def own_config(node: Node) -> Mapping[str, Any]:
-    """Our config of a model; none where it is no mapping, which is an error of its own (`given_config`)."""
+    """Our config of a model; empty if it is not a mapping, which is an error of its own (`given_config`)."""
     found = given_config(node)
     return found if isinstance(found, Mapping) else {}
 
 
 def given_config(node: Node) -> Any:
-    """The same, whatever the user wrote there. Of `idivm` and `meta.idivm` the first is the narrower one; in a manifest of a
-    project with this adapter they are equal."""
+    """Our config of a model, in whatever form the user wrote it. `idivm` takes precedence over `meta.idivm`; in the manifest of a
+    project with this adapter the two are equal."""
     meta = node["config"].get("meta")
     return merged(meta.get("idivm") if isinstance(meta, Mapping) else None, node["config"].get("idivm")) or {}
 
 
 def dbt_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """dbt's own settings of a model with this config, as far as they are set."""
+    """dbt's own settings in this config, without those that are not set."""
     return {key: config[key] for key in DBT_KEYS if config.get(key) not in (None, {}, [])}

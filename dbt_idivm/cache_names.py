@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from dbt_idivm.relation_name import name_parts, relation_name
 
-CACHE = "idivm_cache_"  # all begin with this
+CACHE = "idivm_cache_"  # prefix of all of them
 _HEAD = re.compile(rf"{CACHE}[0-9a-f]+_")
 _OTHER = re.compile(r"[^a-z0-9_]+")
-_LONGEST = 128  # what a metastore takes
+_LONGEST = 128  # the limit of a metastore
 
 
 def cache_table(model: str, digest: str, tables: Iterable[str]) -> str:
@@ -25,17 +25,17 @@ def cache_table(model: str, digest: str, tables: Iterable[str]) -> str:
 
 
 def owner_of_caches(project: str) -> str:
-    """Whose the caches of a project are, in the form of dbt's unique_id of a node."""
+    """The owner of a project's caches, in the form of dbt's unique_id."""
     return f"cache.{project}.shared"
 
 
 def is_cache(name: str) -> bool:
-    """Whether a table `name` is called as intermediate caches are."""
+    """Whether a table called `name` is an intermediate cache."""
     return name.lower().startswith(CACHE)
 
 
 def without_digest(name: str) -> str:
-    """What a cache is made of, for people; any other name as it is.
+    """The name of a cache without its prefix and digest, for people; any other name unchanged.
 
     >>> without_digest("idivm_cache_3f2a_parts_devices")
     'parts_devices'

@@ -1,8 +1,8 @@
-"""`cached_property` as Python 3.12 and later have it, without a lock.
+"""`cached_property` as in Python 3.12 and later, without a lock.
 
-That of Python 3.11 holds one lock for all objects of a class while a value is worked out. Facts about a tree are found by going
-down it, from class to class; two threads that plan at once, as dbt's do, then wait for each other's classes for ever.
-Without the lock a value may be worked out twice, which does no harm: nodes are frozen, and equal.
+Python 3.11 holds one lock per class while a value is computed. Facts about a tree are computed by descending from class to class,
+so two threads that plan at the same time, as dbt's do, may wait for each other's classes forever.
+Without the lock a value may be computed twice, which is harmless: nodes are frozen, and the results are equal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ else:
     T = TypeVar("T")
 
     class cached_property(Generic[T]):  # the library's name
-        """A method whose value is kept in the object, in place of the method, when it is first asked for."""
+        """A method whose value is stored in the object, in place of the method, at its first use."""
 
         def __init__(self, function: Callable[[Any], T]) -> None:
             self._function = function

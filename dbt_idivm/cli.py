@@ -1,7 +1,7 @@
 """The console script `idivm`: prints the plan of a model, without Spark and without a dbt project.
 
-Commands that need dbt or Spark are registered from outside, under the entry point group `idivm.commands`. These, and those for a
-whole project, are imported only when they are called.
+Commands that need dbt or Spark are registered by other packages, under the entry point group `idivm.commands`. These, and those
+for a whole project, are imported only when they are called.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 class _Commands(click.Group):
-    """The planner's own commands, and those that are registered."""
+    """The planner's own commands and the registered ones."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *_registered()})
@@ -59,7 +59,7 @@ def _registered() -> dict[str, EntryPoint]:
 @click.version_option(package_name="dbt-idivm")
 def main() -> None:
     """ID-based incremental view maintenance for dbt: shows what a model's refresh would do."""
-    # trees are kept until the process ends: looking for garbage among them takes a quarter of the time of a large plan
+    # trees live until the process ends, and collecting garbage among them would take a quarter of the time for a large plan
     gc.set_threshold(100_000, 20, 20)
 
 
@@ -174,7 +174,7 @@ def explain_command(
 
 
 def _costs(plan: Plan, rows: tuple[str, ...]) -> str:
-    """The estimates for tables of so many rows, given as `table=number`; a table by its last name is enough."""
+    """The estimates for tables with these sizes, given as `table=number`. The last part of a table's name is enough."""
     given = {}
     for each in rows:
         name, _, count = each.partition("=")
@@ -189,7 +189,7 @@ def _costs(plan: Plan, rows: tuple[str, ...]) -> str:
 
 
 def _properties(path: Path) -> dict[str, list[object]]:
-    """The lists of a properties file. Raises SchemaFileError where it is no YAML, IDIVM-113 where it has none of them."""
+    """The lists in a properties file. Raises SchemaFileError if it is not YAML, and IDIVM-113 if it has no such list."""
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
@@ -202,7 +202,7 @@ def _properties(path: Path) -> dict[str, list[object]]:
 
 
 def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: str, functions: str) -> tuple[Plan, bool]:
-    """The plan with all ways, those of the strategy first, and whether its types are known as far as it depends on them."""
+    """The plan with all ways, those of the strategy first, and whether all types that it depends on are known."""
     document: dict[str, list[object]] = {"sources": [], "models": []}
     for path in schemas:
         content = _properties(path)

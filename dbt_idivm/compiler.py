@@ -1,4 +1,4 @@
-"""From an operator tree to a plan: the passes in order."""
+"""Compile an operator tree to a plan: the passes in their order."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def compile_plan(
     cache_ways: Sequence[WayName] | None = None,
     caching: Caching = AUTO,
 ) -> Plan:
-    """The plan of the view `root` whose user columns are `output`: (name, attribute of root), in order.
+    """The plan of the view `root` whose user columns are `output`: pairs (name, attribute of root), in order.
 
-    It has those of `ways` that exist for the view, in their order, and its caches those of `cache_ways`, or the same; the stored
-    columns depend on none of them. Place caches, and for each of them and for the view: `PASSES`; for a way by i-diffs: base
-    i-diffs → propagate → `OPTIMIZATIONS`. Raises IdivmError where a cache that is asked for cannot be.
+    The plan has those of `ways` that exist for the view, in their order, and its caches have those of `cache_ways` (default:
+    `ways`); the stored columns do not depend on them. Steps: place caches; for each cache and for the view run `PASSES`; for each
+    way by i-diffs: base i-diffs → propagate → `OPTIMIZATIONS`. Raises IdivmError if a requested cache is impossible.
     """
     request = Request(tuple(dict.fromkeys(attribute for _, attribute in output)), _has_state(caching))
     check_script_size(root)
@@ -70,7 +70,7 @@ def compile_plan(
 
 @deep_recursion()
 def cache_candidates(root: Operator, output: tuple[tuple[str, str], ...], subviews: tuple[Subview, ...]) -> tuple[str, ...]:
-    """The digests of the subviews that `Caching.chosen` may name."""
+    """The digests of the subviews that `Caching.chosen` may contain."""
     request = Request(tuple(dict.fromkeys(attribute for _, attribute in output)), True)
     return place_caches.cache_candidates(show_output(root, request), frozenset(request.shown), subviews)
 
@@ -82,7 +82,7 @@ def _plan(
     ways: tuple[Way, ...],
     caches: Sequence[Cache],
 ) -> Plan:
-    """The plan of the view or cache that the last of `steps` is, over `caches`. Raises IDIVM-218 for VOID keys."""
+    """The plan of the view or cache that results from the last of `steps`, over `caches`. Raises IDIVM-218 for VOID keys."""
     root = steps[-1].root
     if refused := list(void_keys(root)):
         raise IdivmError(refused)
@@ -94,7 +94,7 @@ def _has_state(caching: Caching) -> bool:
 
 
 def _ways(view: Operator, names: Sequence[WayName], caching: Caching) -> tuple[Way, ...]:
-    """Those of the ways that an ID-extended view has."""
+    """Those of the named ways that exist for an ID-extended view."""
     return tuple(way for name in names if (way := _way(view, name, caching)) is not None)
 
 
@@ -114,7 +114,7 @@ def _way(view: Operator, name: WayName, caching: Caching) -> Way | None:
 
 
 def _cut(view: Operator, needed: frozenset[str], ways: Sequence[WayName], caching: Caching) -> tuple[Operator, tuple[Cache, ...]]:
-    """The view over its caches, and these in the order in which they are maintained."""
+    """The view over its caches, and the caches in the order of their maintenance."""
     names = names_of(view)
     instead: dict[Operator, Scan] = {}
     caches: dict[str, Cache] = {}
@@ -132,9 +132,9 @@ def _cut(view: Operator, needed: frozenset[str], ways: Sequence[WayName], cachin
 
 
 def _over(instead: Mapping[Operator, Scan], node: Operator, needed: frozenset[str]) -> Operator:
-    """The tree with a scan instead of each subtree that is cached, the outermost ones.
+    """Replace each cached subtree, outermost first, by a scan of its cache.
 
-    What is not needed of the operators above goes: they may read attributes for it that no cache holds.
+    Attributes of the operators above that are not needed are pruned, because they may depend on attributes that no cache has.
     """
     if node in instead:
         return instead[node]
@@ -146,7 +146,7 @@ def _over(instead: Mapping[Operator, Scan], node: Operator, needed: frozenset[st
 def _cache(number: int, place: CachePlace, shown: Sequence[str], plan: Plan, caching: Caching) -> Cache:
     tables = dict.fromkeys(scan.table for scan in scans(expanded(plan.root, plan.caches)))
     table = cache_table(caching.model, digest_of(caching, plan), tables)
-    read = tuple(each for each in plan.columns if each.attribute in {*shown, *plan.root.ids})  # not the groups' state
+    read = tuple(each for each in plan.columns if each.attribute in {*shown, *plan.root.ids})  # without the state of the groups
     attributes = _attributes(read, plan.root.types, table, caching.stored.get(table, {}))
     times = f", {len(place.occurrences)} times in the query" if len(place.occurrences) > 1 else ""
     key = tuple(plan.stored(name) for name in plan.root.ids)
@@ -156,7 +156,8 @@ def _cache(number: int, place: CachePlace, shown: Sequence[str], plan: Plan, cac
 def _attributes(
     columns: tuple[ViewColumn, ...], inferred: Mapping[str, exp.DataType], table: str, stored: Mapping[str, str]
 ) -> tuple[Attribute, ...]:
-    """The columns of a cache with their types: those that are stored, else as inferred. Raises for types that it cannot have."""
+    """The columns of a cache with their types: as stored, else as inferred. Raises IDIVM-218 and IDIVM-111 for impossible
+    types."""
     types = {name.lower(): kind for name, kind in stored.items()}
     found = tuple(
         Attribute(each.name, types.get(each.name.lower()) or name_of_type(inferred[each.attribute])) for each in columns
@@ -172,17 +173,18 @@ def _attributes(
     return found
 
 
-# Wrong without `checked`: a model that looks keys up rebuilds what one that does not has refreshed, in each run.
+# Wrong without `checked`: in each run a model that looks keys up would rebuild the cache that another model, which does not, has
+# refreshed.
 def digest_of(caching: Caching, plan: Plan) -> str:
-    """What tells caches from each other: the project, whose models share them, whether keys are looked up, and what is stored,
-    under which names."""
+    """The identity of a cache: the project whose models share it, whether keys are looked up, the plan, and the names of the
+    columns."""
     checked = () if caching.checked else ("unchecked",)
     content = (caching.project, *checked, plan.digest, *(each.name for each in plan.columns))
     return sha256("\n".join(content).encode()).hexdigest()[:12]
 
 
 def _scan(cache: Cache, canonical_names: Mapping[str, str], occurrence: Occurrence, names: Names) -> Scan:
-    """The cache in place of one of the subtrees that it stands for, under the attribute names of that one."""
+    """The scan of a cache in place of one of the subtrees that it replaces, with that subtree's attribute names."""
     theirs = {canonical_names[first]: name for first, name in occurrence.names if first in canonical_names}
     held = {each.name: each.attribute for each in cache.plan.columns}
     known = tuple((a.name, theirs[held[a.name]]) for a in cache.attributes if held[a.name] in theirs)

@@ -1,4 +1,4 @@
-"""Which keys the user declared for the relations that a model reads: constraints and tests, found in dbt's graph."""
+"""The keys that the user has declared for the relations that a model reads: constraints and tests in dbt's graph."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dbt_idivm.refresh.protocol import Ignored, KeyCandidate
 from dbt_idivm.relation_name import as_named, names_of
 
 Node = Mapping[str, Any]
-# A view or an ephemeral model is read through: its inputs are the model's inputs as well.
+# Views and ephemeral models are expanded: their inputs are inputs of the model as well.
 READ_THROUGH = ("view", "ephemeral")
 KINDS = ("model", "seed", "snapshot", "source")
 
 
 @dataclass
 class Declared:
-    """What is declared for one node: keys, the two halves (unique, not null) that together make a key, and what is ignored."""
+    """The declarations about one node: keys, the two halves (unique, not null) that together make a key, and what is ignored."""
 
     keys: list[KeyCandidate] = field(default_factory=list)
     unique: dict[tuple[str, ...], str] = field(default_factory=dict)  # columns -> where it is declared
@@ -27,7 +27,7 @@ class Declared:
     ignored: list[Ignored] = field(default_factory=list)
 
     def candidates(self) -> tuple[KeyCandidate, ...]:
-        """A unique constraint or test admits NULLs, many of them: it is a key only where no column may be NULL."""
+        """All keys. A unique constraint or test admits several NULLs, so it is a key only if none of its columns may be NULL."""
         halves = [
             KeyCandidate(columns, source)
             for columns, source in self.unique.items()
@@ -37,7 +37,7 @@ class Declared:
 
 
 class KeyIndex:
-    """The declared keys of every node of a dbt graph; made once for an invocation."""
+    """The declared keys of every node of a dbt graph; built once per invocation."""
 
     def __init__(self, graph: Mapping[str, Any]) -> None:
         self.nodes: dict[str, Node] = {**graph.get("nodes", {}), **graph.get("sources", {})}
@@ -54,7 +54,7 @@ class KeyIndex:
                 self._add_test(node)
 
     def inputs(self, model: Node) -> dict[str, Node]:
-        """Relation name as in the compiled SQL -> node, for all that the model reads."""
+        """Relation name, as in the compiled SQL -> node, for all inputs of the model."""
         return {name: node for node in self._read_by(model, set()) for name in relation_names(node)}
 
     def keys(self, model: Node) -> dict[str, tuple[KeyCandidate, ...]]:
@@ -68,14 +68,14 @@ class KeyIndex:
         return self._all(node).candidates()
 
     def halves(self, node: Node) -> dict[tuple[str, ...], str]:
-        """Columns that are declared to be unique, and may be NULL -> where they are declared."""
+        """Columns declared unique that may be NULL -> where they are declared."""
         known = self._all(node)
         return {
             columns: source for columns, source in known.unique.items() if not known.not_null.issuperset(map(str.lower, columns))
         }
 
     def ignored(self, node: Node) -> tuple[Ignored, ...]:
-        """What tests and constraints of a node say about keys without effect, as far as its columns need not be known."""
+        """Declarations of a node about keys that have no effect, as far as this can be seen without knowing its columns."""
         halves = [
             Ignored(source, f"it admits NULLs in ({', '.join(columns)})", "declare the columns as `not_null`, too")
             for columns, source in self.halves(node).items()
@@ -83,7 +83,7 @@ class KeyIndex:
         return (*self._all(node).ignored, *halves)
 
     def unused(self) -> tuple[Ignored, ...]:
-        """The `keys` in the config of maintained models that name a relation of the project, and that none of these reads."""
+        """The `keys` in configs of maintained models that name a relation of the project which none of these models reads."""
         models: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         used = set[tuple[str, tuple[str, ...]]]()
         for model in self.nodes.values():
@@ -110,7 +110,7 @@ class KeyIndex:
         return both
 
     def _read_by(self, model: Node, seen: set[str]) -> Iterator[Node]:
-        for unique_id in sorted((model.get("depends_on") or {}).get("nodes", ())):  # dbt has them in another order each time
+        for unique_id in sorted((model.get("depends_on") or {}).get("nodes", ())):  # dbt's order varies
             node = self.nodes.get(unique_id)
             if node is None or unique_id in seen:
                 continue
@@ -136,7 +136,7 @@ class KeyIndex:
 
 
 def relation_names(node: Node) -> Iterator[str]:
-    """The names of a node's relation; with --defer the other's too."""
+    """The names of a node's relation; with --defer also that of the other environment."""
     for holder in (node, node.get("defer_relation") or {}):
         name = holder.get("relation_name")
         if name:
@@ -144,20 +144,20 @@ def relation_names(node: Node) -> Iterator[str]:
 
 
 def written_name(node: Node) -> str:
-    """What the user wrote: `orders` for ref('orders'), `shop.orders` for source('shop', 'orders')."""
+    """The user's name of a node: `orders` for ref('orders'), `shop.orders` for source('shop', 'orders')."""
     if node.get("resource_type") == "source":
         return f"{node['source_name']}.{node['name']}"
     return str(node["name"])
 
 
 def _tested(test: Node) -> str | None:
-    """The node that a test is about. A test that reads several (relationships) is attached to one of them."""
+    """The node that a test is about. A test with several nodes (relationships) is attached to one of them."""
     nodes = (test.get("depends_on") or {}).get("nodes", ())
     return test.get("attached_node") or (nodes[0] if len(nodes) == 1 else None)
 
 
 def _configured(model: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The `keys` in its config, but for those that are no columns, which are errors."""
+    """The entries of `keys` in a model's config. Values that are not columns are skipped; they are reported elsewhere."""
     keys = own_config(model).get("keys")
     for written, columns in (keys if isinstance(keys, Mapping) else {}).items():
         if isinstance(columns, str | list | tuple):
@@ -165,7 +165,7 @@ def _configured(model: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _exceptions(test: Node) -> str:
-    """Why a test promises nothing about the rows that it lets pass: it is filtered, tolerant or only warns; "" if it promises."""
+    """Why a test guarantees nothing for all rows: it is filtered, tolerant, or only warns; "" if it does."""
     config = test.get("config", {})
     if config.get("where"):
         return "its `where` leaves rows out"
@@ -179,8 +179,8 @@ def _exceptions(test: Node) -> str:
 
 
 def _add_constraints(declared: Declared, node: Node) -> None:
-    """Those of columns and of the table, whether or not a contract is enforced. A table has one primary key: columns that are
-    each declared as it are it together."""
+    """Add the constraints of columns and of the table, enforced or not. A table has only one primary key: columns that are each
+    declared as such form it together."""
     primary: list[str] = []
     for name, column in (node.get("columns") or {}).items():
         kinds = {_kind(constraint) for constraint in column.get("constraints") or ()}

@@ -1,7 +1,7 @@
-"""How deep expressions may nest: sqlglot and the planner walk trees by recursion, and Python's own limit is for shallower ones.
+"""How deeply expressions may nest: sqlglot and the planner walk trees recursively, and Python's default limit is too low.
 
-Spark's own parser fails at some 200 to 400 nested calls, and at some 500 operands of `+`. Up to there nothing may fail here: a
-level costs up to 25 calls in sqlglot's parser, and an operand of a chain five in the planner.
+Spark's own parser fails at some 200 to 400 nested calls, and at some 500 operands of `+`. Up to there nothing may fail here: each
+level takes up to 25 calls in sqlglot's parser, and each operand of a chain takes five in the planner.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from sqlglot import Token, TokenType
 
 from dbt_idivm.errors import IdivmError, finding
 
-# Nested brackets, CASEs and prefixes. Checked before anything recurses, because sqlglot's compiled build would end
-# the process where its own parser would raise RecursionError.
+# Limit for nested brackets, CASEs and prefixes. It is checked before any recursion, because sqlglot's compiled build would crash
+# the process where its Python parser would raise RecursionError.
 DEEPEST = 200
-# Calls of Python functions by Python use no C stack; 10,000 calls through C, which do, fit into the 8 MB of a thread.
+# Calls of Python functions by Python use no C stack; 10,000 calls through C, which do, fit into a thread's 8 MB.
 _CALLS = 10_000
 
 _OPENS = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE})
@@ -32,9 +32,9 @@ _before = 0
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """Raises the recursion limit while the block runs. Raises IDIVM-231 if even that limit is exceeded.
+    """Raise the recursion limit while the block runs. Raises IDIVM-231 if even the raised limit is exceeded.
 
-    The limit belongs to the process: it is raised while any thread is inside, and reset by the last one to leave.
+    The limit belongs to the process: it stays raised while any thread is inside, and the last one to leave resets it.
     """
     _enter()
     try:
@@ -46,7 +46,7 @@ def deep_recursion() -> Iterator[None]:
 
 
 def too_deep(tokens: list[Token]) -> Token | None:
-    """The first token that is nested too deeply."""
+    """The first token that is nested too deeply; None if there is none."""
     depth = prefixes = 0
     for token in tokens:
         prefixes = prefixes + 1 if token.token_type in _PREFIXES else 0

@@ -1,4 +1,4 @@
-"""Pages under `docs/` that are made from the code: one fact, one home. `python -m dbt_idivm.docs` writes them."""
+"""Generate the pages under `docs/` whose content is in the code. `python -m dbt_idivm.docs` writes them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KINDS = {
 
 
 def error_pages() -> Mapping[str, str]:
-    """Path below the project → text, for each code and for the list of all."""
+    """Path below the project → text, for the page of each code and the list of all codes."""
     pages = {entry.page: _page(entry) for entry in CODES}
     return {"docs/errors/README.md": _index(), **pages}
 
@@ -57,7 +57,7 @@ def pages(root: Path) -> Mapping[str, str]:
 
 
 def with_block(page: str, name: str, block: str) -> str:
-    """The page with `block` between the two markers of that name. Raises ValueError if they are not there."""
+    """The page with `block` between the two markers called `name`. Raises ValueError if they are missing."""
     begin, end = f"<!-- {name}:begin -->\n", f"<!-- {name}:end -->"
     if begin not in page or end not in page:
         raise ValueError(f"the page has no place for '{name}'")
@@ -66,7 +66,7 @@ def with_block(page: str, name: str, block: str) -> str:
 
 
 def write(root: Path) -> None:
-    """Writes all pages below `root`."""
+    """Write all pages below `root`."""
     for name, text in pages(root).items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Errors and reasons of dbt-idivm: findings with a code, a place, a reason, a way out.
+"""Errors and reasons of dbt-idivm: findings with a code, a place, a reason and a remedy.
 
-`codes.py` holds the table of codes. All findings about one model are collected, then raised once, as one error.
-The fourth group of codes is not failures: its findings are the reasons why a refresh rebuilt the view.
+`codes.py` contains the table of codes. All findings about one model are collected, and then raised together as one error. The
+findings of the fourth group of codes are no failures, but reasons why a refresh has rebuilt the view.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _SHOWN = 3  # places of one finding
 
 @dataclass(frozen=True)
 class Place:
-    """A span of one line of SQL: line number from 1, the line, first and one-past-last column from 0.
+    """A span within one line of SQL: line number (from 1), the line, and first and one-past-last column (from 0).
 
-    `view` is the plain SQL view that the line belongs to, when it is not the model's own compiled SQL.
+    `view`: the plain SQL view that the line belongs to; None for the model's own compiled SQL.
     """
 
     line: int
@@ -39,8 +39,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or one reason for a full refresh. `details` fill the texts of its code; `source`: which text of a
-    package has written it (`macro_sources.py`)."""
+    """One thing that is wrong, or one reason for a full refresh. `details` fill the texts of its code. `source`: the text of a
+    package that contains the wrong SQL (`macro_sources.py`)."""
 
     entry: ErrorCode
     details: Mapping[str, str]
@@ -70,12 +70,12 @@ class Finding:
 
     @property
     def is_refusal(self) -> bool:
-        """Whether it is good SQL that only incremental maintenance has no way for: a rebuild can run it."""
+        """Whether it is about valid SQL that can be rebuilt, but not maintained incrementally."""
         return self.kind in ("unsupported", "not yet")
 
     @property
     def summary(self) -> str:
-        """Code and one sentence, as in `adapter_response.reason` and on the console line."""
+        """Code and one sentence, for `adapter_response.reason` and the console line."""
         return f"{self.code} {self.title}"
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ class Finding:
         return tuple(_FIELD.format(*field) for field in fields)
 
     def _where(self) -> list[str]:
-        """The `model` line, and the underline below its SQL when the place is known."""
+        """The `model` line, and an underline below its SQL if the place is known."""
         if self.place is None:
             return [_FIELD.format("model", self.model)] if self.model else []
         of_view = self.place.view is not None
@@ -106,7 +106,7 @@ class Finding:
 
 
 class IdivmError(Exception):
-    """All findings about one model. `str()` is the full text for the user."""
+    """All findings about one model. `str()` is the complete message for the user."""
 
     def __init__(self, findings: Finding | Iterable[Finding]) -> None:
         self.findings = (findings,) if isinstance(findings, Finding) else tuple(findings)
@@ -114,7 +114,7 @@ class IdivmError(Exception):
 
     @property
     def is_refusal(self) -> bool:
-        """Whether a full refresh would still be right, as `on_unsupported: full` wants."""
+        """Whether a full refresh would still be right, as under `on_unsupported: full`."""
         return all(each.is_refusal for each in self.findings)
 
     @property
@@ -122,12 +122,12 @@ class IdivmError(Exception):
         return tuple(each.code for each in self.findings)
 
     def of_model(self, model: str) -> IdivmError:
-        """The same error with the model named in each finding."""
+        """The same error, with the model named in each finding."""
         return IdivmError(replace(each, model=model) for each in self.findings)
 
 
 def _texts(findings: Iterable[Finding]) -> Iterator[str]:
-    """One text for the findings that differ only in their places."""
+    """The messages; findings that differ only in their places share one."""
     alike: dict[tuple[str, ...], list[Finding]] = {}
     for each in findings:
         alike.setdefault((each._head, *each._fields), []).append(each)
@@ -137,7 +137,7 @@ def _texts(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def finding(code: str | int, place: Place | None = None, *, model: str | None = None, **details: object) -> Finding:
-    """A finding of that code (`204` or `"IDIVM-204"`). Raises KeyError unless `details` fill its texts.
+    """A finding with this code (`204` or `"IDIVM-204"`). Raises KeyError if its texts need other `details`.
 
     >>> finding(303, source="main.orders").summary
     'IDIVM-303 main.orders has no change data feed'
@@ -150,19 +150,19 @@ def finding(code: str | int, place: Place | None = None, *, model: str | None = 
 
 
 def nearest(word: str, words: Iterable[str], count: int = 3) -> tuple[str, ...]:
-    """The words that `word` may have been meant to be, best first; case is ignored; any if none is near."""
+    """The known words most similar to `word`, best first, ignoring case; any words if none is similar."""
     known = {each.lower(): each for each in words}
     found = get_close_matches(word.lower(), known, n=count, cutoff=0.5) or list(known)[:count]
     return tuple(known[each] for each in found)
 
 
 def listed(words: Iterable[str]) -> str:
-    """The words in a message, in backticks."""
+    """The words for a message, in backticks."""
     return ", ".join(f"`{word}`" for word in words)
 
 
 class _Details(dict[str, str]):
-    """Fills what is not given with its own name, so that texts can be shown without a case at hand."""
+    """Replaces missing details by their own names, so that texts can be shown without a concrete case."""
 
     def __missing__(self, name: str) -> str:
         return f"<{name}>"

@@ -1,4 +1,4 @@
-"""A plan as text: the artifacts `plan.txt` and `delta_script.sql`, and what `idivm explain` prints. Deterministic."""
+"""A plan as text: the artifacts `plan.txt` and `delta_script.sql`, and the output of `idivm explain`. Deterministic."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RECOMPUTING = "by recomputing"
 def explain(plan: Plan) -> str:
     """The operator tree with IDs, base i-diff schemas, rules in firing order, caches, and the i-diffs of the view.
 
-    Intermediate caches come first, each with the reason why it is kept and the same sections as the view.
+    Intermediate caches come first, each with the reason for it and the same sections as the view.
     """
     caches = [
         f"cache {cache.number}: {cache.table}\n  {_reason(cache)}\n\n{_explained(cache.plan, 'cache')}" for cache in plan.caches
@@ -41,8 +41,8 @@ def explain(plan: Plan) -> str:
 
 @deep_recursion()
 def outline(plan: Plan) -> list[str]:
-    """The operator trees of the caches and of the view, and the stored columns: of what `explain` prints, all that the rest of it
-    depends on, as lines. No operator is cut, because the lines of two plans are compared."""
+    """The part of `explain` that determines the rest, as lines: operator trees of the caches and of the view, and the stored
+    columns. Operators are not truncated, because the lines of two plans are compared."""
     parts = [*((f"cache {cache.number}: {cache.table}", cache.plan) for cache in plan.caches), ("view", plan)]
     return [
         line
@@ -72,7 +72,7 @@ def maintained(plan: Plan) -> str:
 
 
 def recomputes(how: str) -> bool:
-    """Whether every change recomputes rows or groups of a view that is `maintained` so."""
+    """Whether every change recomputes rows or groups. `how` is a result of `maintained`."""
     return how.startswith(_RECOMPUTING)
 
 
@@ -86,11 +86,9 @@ def _recomputed(plan: Plan, diff: IDiff) -> str:
 
 @deep_recursion()
 def explain_passes(plan: Plan) -> str:
-    """The operator tree after each pass, and, for each way by i-diffs, the i-diffs with their rows after each optimisation.
+    """The operator tree after each pass, and for each way by i-diffs the i-diffs with their rows after each optimisation.
 
-    "As before" says that nothing changed.
-
-    Intermediate caches come first, as in `explain`.
+    "As before" means that nothing has changed. Intermediate caches come first, as in `explain`.
     """
     parts = [(f"cache {cache.number}: {cache.table}", cache.plan) for cache in plan.caches]
     return "\n".join(f"{title}\n\n{_stages(each)}" for title, each in [*parts, ("view", plan)])
@@ -117,19 +115,19 @@ def _too_long(done: Application) -> str:
     return f"not used where all of it has rows: it has {done.length} nodes, of which Spark is given {LONGEST} at most"
 
 
-_MOST_OCCURRENCES = 50  # of tables, for which it is printed how their changes alone are applied
+_MOST_OCCURRENCES = 50  # of tables for which the application of their changes alone is printed
 _CONSTANT = "nothing, because no table is read"
 
 
 def _with_columns(node: Operator) -> list[str]:
-    """The tree with the attributes of its tables, which their labels do not name."""
+    """The tree, with the attributes of its tables, which their labels lack."""
     below = [f"  {line}" for child in node.inputs for line in _with_columns(child)]
     shown = cut(node.label())
     return [shown if below else f"{shown} ({', '.join(node.columns)})", *below]
 
 
 def _annotated(facts: Facts) -> list[str]:
-    """The tree with the key of each operator and where its attributes come from."""
+    """The tree, with each operator's key and the origin of its attributes."""
     key = "no key" if facts.key is None else f"key: {', '.join(facts.key) or '()'}"
     never_null = ", ".join(name for name in facts.node.columns if name not in facts.nullable)
     read = sorted({str(column) for columns in facts.provenance.values() for column in columns})
@@ -157,7 +155,7 @@ def _explained(plan: Plan, what: str) -> str:
 
 
 def _way(plan: Plan, way: Way, what: str) -> list[tuple[str, list[str]]]:
-    """What is propagated, and how it is applied."""
+    """Sections on a way: what is propagated, and how it is applied."""
     title = f"way {way.name}" + (" (preferred)" if way is plan.ways[0] else "")
     if isinstance(way, ByIDiffs):
         propagated = [
@@ -178,7 +176,7 @@ def _way(plan: Plan, way: Way, what: str) -> list[tuple[str, list[str]]]:
 
 
 def _applied(plan: Plan, way: Way) -> list[str]:
-    """How, and what is read, for changes of each occurrence alone."""
+    """How changes of each occurrence alone are applied, and what is read for that."""
     lines, occurrences = [], [scan.occurrence for scan in plan.scans]
     for occurrence in occurrences[:_MOST_OCCURRENCES]:
         done = way.application(_where_it_holds(way, lambda leaf, only=occurrence: leaf.scan.occurrence != only))  # type: ignore[misc]
@@ -189,7 +187,7 @@ def _applied(plan: Plan, way: Way) -> list[str]:
 
 
 def _where_it_holds(way: Way, is_empty: IsEmpty) -> IsEmpty:
-    """Which base i-diffs are empty if the guard of the way holds."""
+    """Which base i-diffs are empty, assuming that the guard of the way holds."""
     return (lambda leaf: leaf.diff_class == "minus" or is_empty(leaf)) if isinstance(way, Tail) else is_empty
 
 
@@ -220,10 +218,10 @@ def _extremes(done: Application) -> str:
 def delta_script(
     plan: Plan, target: str, ways: Sequence[WayName] = ALL_WAYS, *, optimised: bool = True, dialect: Dialect = DELTA
 ) -> str:
-    """The Δ-script of those `ways` that the plan has: each i-diff of the view with its guard, then the MERGE that applies them
-    when none is empty; the additive form last.
+    """The Δ-script of those `ways` that the plan has: each i-diff of the view with its guard, and the MERGE that applies them if
+    none is empty; the additive form comes last.
 
-    With intermediate caches theirs come first, in the order in which they are run.
+    The scripts of intermediate caches come first, in the order in which they run.
     """
     scripts = [
         f"-- cache {cache.number}: {cache.table}\n\n{_script(cache.plan, cache.table, ways, optimised, dialect)}"
@@ -270,22 +268,23 @@ _FORMS: Mapping[WayName, str] = {
 }
 
 
-# Conditions may have thousands of operands, and are printed for each operator, each rule and each signed relation.
-_LONGEST = 500  # characters of an operator in a printed tree; the Δ-script has all of it
+# Conditions may have thousands of operands, and are printed at each operator, rule and signed relation.
+_LONGEST = 500  # characters of an operator in a printed tree; the Δ-script has the complete text
 
 
 def cut(label: str, longest: int | None = _LONGEST) -> str:
-    """What is shown of an operator: all of it if it is not longer."""
+    """The label, truncated to `longest` characters."""
     return label if longest is None or len(label) <= longest else f"{label[:longest]} …"
 
 
 def tree(node: Operator, longest: int | None = _LONGEST) -> list[str]:
-    """One line per operator, children indented, each with its ID. `longest`: where an operator is cut, None if it is not."""
+    """One line per operator with its ID, children indented. `longest`: length at which operators are truncated, None for
+    never."""
     return [f"{'  ' * depth}{cut(at.label(), longest)}   [{_ids(at)}]" for depth, at in with_depths(node)]
 
 
 def with_depths(node: Operator) -> Iterator[tuple[int, Operator]]:
-    """The operators of a tree, each before its inputs, with the number of operators above it."""
+    """The operators of a tree in pre-order, each with its depth."""
     left = [(0, node)]
     while left:
         depth, at = left.pop()

@@ -7,7 +7,7 @@ from itertools import count
 
 
 def fresh_name(base: str, is_taken: Callable[[str], bool]) -> str:
-    """`base`, else `base_2`, `base_3`, …: the first that is not taken.
+    """The first name of `base`, `base_2`, `base_3`, … that is not taken.
 
     >>> fresh_name("a", {"a", "a_2"}.__contains__)
     'a_3'

@@ -1,4 +1,4 @@
-"""What generic tests say about keys, of whichever package: a test is known by its name and its arguments."""
+"""What generic tests of any package say about keys: a test is recognised by its name and its arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# name of a test → its arguments that may have the columns, the first that is given counts
+# name of a test → its arguments that may contain the columns; the first one given counts
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "unique": ("column_name",),
     "unique_combination_of_columns": ("combination_of_columns",),  # dbt_utils
@@ -21,17 +21,17 @@ _NOT_NULL: Mapping[str, tuple[str, ...]] = {
     "expect_column_values_to_not_be_null": ("column_name",),
     "primary_key": ("column_names", "column_name"),
 }
-# arguments that leave no row out; those for rows with NULLs say nothing of columns without
+# arguments that leave no row out; those that skip rows with NULLs do not matter for columns without NULLs
 _FOR_ALL_ROWS = {"model", "column_name", "quote_columns", "constraint_name", "ignore_row_if"}
 _PROMISING = re.compile(r"(^|_)(unique|primary_key)(_|$)")
-# they say "unique", and are about something else: values within one row, and numbers of values
+# these contain "unique", but are about values within one row, or numbers of values
 _NO_KEY = re.compile(r"within_record|value_count|proportion|foreign")
 _IDENTIFIER = re.compile(r"(\w+)|`((?:[^`]|``)+)`|\"(\w+)\"")
 
 
 @dataclass(frozen=True)
 class Said:
-    """What a test says of columns. `unless`: why that does not hold of all rows; "" if it does."""
+    """What a test says about columns. `unless`: why it does not hold for all rows; "" if it does."""
 
     columns: tuple[str, ...]
     unique: bool = False
@@ -40,7 +40,7 @@ class Said:
 
 
 def said(name: str, arguments: Mapping[str, Any]) -> Said | None:
-    """What a test of that name (without its package) says; None if it is not about keys."""
+    """What a test called `name` (without its package) says; None if it is not about keys."""
     unique, not_null = _UNIQUE.get(name), _NOT_NULL.get(name)
     where = unique or not_null
     if where is None:
@@ -61,6 +61,6 @@ def said(name: str, arguments: Mapping[str, Any]) -> Said | None:
 
 
 def column_of(text: Any) -> list[str]:
-    """The name of a column without quotes; nothing if it is an expression."""
+    """The name of a column without quotes, as a list; empty if the text is an expression."""
     found = _IDENTIFIER.fullmatch(str(text or "").strip())
     return [(found[1] or found[2] or found[3]).replace("``", "`")] if found else []

@@ -1,4 +1,5 @@
-"""The columns of what dbt builds, as far as a manifest and the project's files say: of seeds, snapshots, and declared ones."""
+"""The columns of relations built by dbt, as far as the manifest and the project's files show them: seeds, snapshots, declared
+columns."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ UNKNOWN = "unknown"
 
 
 def declared_types(node: Node) -> dict[str, Any]:
-    """Column → type in properties files, None where it has none; those of a seed may have it in `column_types`."""
+    """Column → type in properties files, None without a type. The types of a seed may be in `column_types`."""
     types: dict[str, Any] = dict(node["config"].get("column_types") or {})
     for column in (node.get("columns") or {}).values():
         types[column["name"]] = column.get("data_type") or types.get(column["name"])
@@ -27,13 +28,13 @@ def declared_types(node: Node) -> dict[str, Any]:
 
 
 def declared(node: Node) -> tuple[Attribute, ...]:
-    """The columns in properties files if each one has its type, which is taken to mean that none is missing."""
+    """The columns in properties files, if all of them have types; the list is then assumed to be complete. Else empty."""
     types = declared_types(node)
     return tuple(attribute(name, kind) for name, kind in types.items()) if all(types.values()) else ()
 
 
 def with_declared_types(columns: Iterable[Attribute], node: Node) -> tuple[Attribute, ...]:
-    """The columns, those of an unknown type with the declared one."""
+    """The columns, with unknown types replaced by declared ones."""
     types = {name.lower(): kind for name, kind in declared_types(node).items() if kind}
     return tuple(
         attribute(each.name, types[each.name.lower()]) if each.type == UNKNOWN and each.name.lower() in types else each
@@ -42,7 +43,7 @@ def with_declared_types(columns: Iterable[Attribute], node: Node) -> tuple[Attri
 
 
 def of_seed(node: Node) -> tuple[Attribute, ...]:
-    """The header of a seed's file, without types; nothing if the file is missing, or has changed since dbt has read it."""
+    """The header of a seed's file, without types; empty if the file is missing or has changed since dbt read it."""
     path = Path(str(node.get("root_path") or ""), str(node.get("original_file_path") or ""))
     checksum = node.get("checksum") or {}
     try:
@@ -56,7 +57,7 @@ def of_seed(node: Node) -> tuple[Attribute, ...]:
 
 
 def of_snapshot(node: Node, selected: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-    """The columns of a snapshot of a SELECT with these columns: dbt adds its own."""
+    """The columns of a snapshot of a SELECT with the columns `selected`, including those that dbt adds."""
     config = node["config"]
     named: Mapping[str, str] = config.get("snapshot_meta_column_names") or {}
     types = {each.name.lower(): each.type for each in selected}
@@ -69,8 +70,8 @@ def of_snapshot(node: Node, selected: tuple[Attribute, ...]) -> tuple[Attribute,
 
 
 def attribute(name: Any, kind: Any) -> Attribute:
-    """A column with its type as plans write it, since a catalog has `integer` of one table and `int` of another; as it is given
-    where that would say less."""
+    """A column with its type in the spelling of plans, because catalogs contain both `integer` and `int`; if that would lose
+    information, as given."""
     text = str(kind)
     known = type_of(text)
     is_whole = is_known(known) and known.this != exp.DataType.Type.OBJECT and "collate" not in text.lower()

@@ -1,8 +1,8 @@
-"""Which text of a package wrote what Spark does not read: the SQL of a model is made of its own text and that of macros.
+"""Find which text of a package contains SQL that Spark rejects: the SQL of a model consists of its own text and that of macros.
 
-The place of a finding is looked for in the literal parts of these texts, between their `{{ }}` and `{% %}`: the text with the
-longest part that is there has written it. It is named if it belongs to a package, which may be for another warehouse; of texts of
-the user's project the place says enough.
+The place of a finding is searched in the literal parts of these texts, outside of `{{ }}` and `{% %}`. The text with the longest
+matching part is taken as its source. It is named only if it belongs to a package, which may be written for another warehouse; for
+texts of the user's own project the place is enough.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dbt_idivm.errors import Finding, IdivmError, Place
 _JINJA = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 _OF_DBT = ("dbt", "dbt_spark", "dbt_databricks", "dbt_idivm", "dbt_idivm_databricks")
 _WRONG = ("model", "engine")  # kinds of findings about SQL that Spark does not accept
-_MOST = 3  # macros that are listed where it is not known which one it is
+_MOST = 3  # macros listed if the source is ambiguous
 
 
 @dataclass(frozen=True)
 class _Source:
-    """A text that SQL is made of: `what` is the model or a macro."""
+    """A text that SQL is generated from. `what`: the model or a macro."""
 
     what: str
     package: str
@@ -30,7 +30,7 @@ class _Source:
     text: str
 
     def longest_at(self, place: Place) -> int:
-        """The length of its longest literal part that is written at the place, in one line; 0 if there is none."""
+        """The length of its longest literal part, within one line, that occurs at the place; 0 if none does."""
         parts = {line.strip() for part in _JINJA.split(self.text) for line in part.splitlines()} - {""}
         return max((len(part) for part in parts if _is_at(part, place)), default=0)
 
@@ -39,9 +39,9 @@ class _Source:
 
 
 def with_sources(error: IdivmError, node: Node, macros: Mapping[str, Node], project: str) -> IdivmError:
-    """The error with the `source` of each finding that a text of a package has caused.
+    """The error, with `source` set in each finding that a text of a package has caused.
 
-    `node` is the model, and `macros` has all macros, as in a manifest; `project` is the name of the user's.
+    `node`: the model; `macros`: all macros, as in a manifest; `project`: name of the user's project.
     """
     if all(_wrong_place(each) is None for each in error.findings):
         return error
@@ -50,7 +50,7 @@ def with_sources(error: IdivmError, node: Node, macros: Mapping[str, Node], proj
 
 
 def _wrong_place(found: Finding) -> Place | None:
-    """The place in the compiled SQL of what Spark does not accept."""
+    """The place of rejected SQL within the model's compiled SQL; None for other findings."""
     return found.place if found.kind in _WRONG and found.place is not None and found.place.view is None else None
 
 
@@ -71,7 +71,7 @@ def _source(found: Finding, node: Node, sources: Sequence[_Source], own: Collect
 
 
 def _sources(node: Node, macros: Mapping[str, Node]) -> Iterator[_Source]:
-    """The model itself, then the macros that it calls, also through others."""
+    """The model's own text, then those of the macros that it calls, directly or indirectly."""
     text = str(node.get("raw_code") or "")
     yield _Source("the model itself", str(node.get("package_name")), str(node.get("original_file_path")), text)
     left, seen = [node], set[str]()
@@ -87,7 +87,7 @@ def _sources(node: Node, macros: Mapping[str, Node]) -> Iterator[_Source]:
 
 
 def _is_at(part: str, place: Place) -> bool:
-    """Whether the part is in the line of the place, and touches it."""
+    """Whether the part occurs in the line of the place, overlapping it."""
     found = place.text.find(part)
     while found >= 0:
         if found < place.end and found + len(part) > place.start:

@@ -1,9 +1,8 @@
-"""How every model of a dbt project is maintained, from dbt's own artifacts: without Spark, and without a connection.
+"""How every model of a dbt project is maintained, from dbt's artifacts alone: without Spark, and without a connection.
 
-`dbt compile` writes `target/manifest.json`, which has the SQL and the declared keys of all models. The columns of what a model
-reads are, in this order, those of `target/catalog.json` (`dbt docs generate`), those that follow from the SELECT of a model or a
-snapshot, whether or not it can be maintained, or from the header of a seed, and those in properties files. A type that is not
-inferred is the `data_type` there, or unknown.
+`dbt compile` writes `target/manifest.json`, with the SQL and the declared keys of all models. The columns of an input come, in
+this order, from `target/catalog.json` (`dbt docs generate`); from the SELECT of a model or snapshot, maintained or not, or the
+header of a seed; from properties files. A type that is not inferred is the `data_type` there, or unknown.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from dbt_idivm.script.plan import Plan
 
 
 class UnknownColumns(SchemaFileError):
-    """A table whose columns nobody names: `cause` says which, and why."""
+    """The columns of a table are not known. `cause`: which table, and why."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(f"{cause}: give each one's `data_type` in a properties file, or run `dbt docs generate`")
@@ -54,7 +53,7 @@ class UnknownColumns(SchemaFileError):
 
 @dataclass(frozen=True)
 class Model:
-    """A model that has a plan. `tables`: the names that others read it by, its own and that of the table behind it."""
+    """A model that has a plan. `tables`: the names by which others read it: its own, and that of the table behind it."""
 
     name: str
     unique_id: str
@@ -64,8 +63,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Explained:
-    """One model: how changes reach it, or why it is rebuilt on every run, or why nobody can say. `is_error`: whether the run
-    fails for the refusal instead of a rebuild, as `on_unsupported: error` and `volatile: error` want."""
+    """One model: how changes reach it, or why it is rebuilt on every run, or why this is unknown. `is_error`: whether the run
+    fails because of the refusal instead of rebuilding (`on_unsupported: error`, `volatile: error`)."""
 
     model: str
     how: str | None = None
@@ -75,18 +74,19 @@ class Explained:
 
     @property
     def why(self) -> str:
-        """Why it is not maintained, or not known; "" if it is."""
+        """Why it is not maintained, or why that is unknown; "" if it is maintained."""
         return self.problem or (self.refusal.summary if self.refusal else "")
 
     def fails(self, fail_on: str | None) -> bool:
-        """Whether it is what `fail_on` is about: `full`: rebuilt on each run; `recompute`: also recomputed rows or groups."""
+        """Whether it counts as a failure. `full`: if it is rebuilt on each run; `recompute`: also if rows or groups are
+        recomputed."""
         recomputed = self.how is not None and recomputes(self.how)
         return (fail_on is not None and self.refusal is not None) or (fail_on == "recompute" and recomputed)
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a refresh would be asked with."""
+    """What a refresh of the model would be asked with."""
 
     request: ModelRequest
     config: ModelConfig
@@ -95,15 +95,15 @@ class _Asked:
 
 @dataclass
 class Project:
-    """The artifacts of a dbt project: `manifest`, and `catalog` if there is one."""
+    """The artifacts of a dbt project: `manifest`, and `catalog` if it exists."""
 
     manifest: Node
     catalog: Node = field(default_factory=dict)
-    # unique_id → what the planner made of its SELECT
+    # unique_id → the plan, or why there is none
     plans: dict[str, Plan | IdivmError | SchemaFileError] = field(default_factory=dict)
-    tables: dict[str, Mapping[str, TableInfo]] = field(default_factory=dict)  # unique_id → the tables that its plan reads
-    subviews: dict[str, tuple[str, ...]] = field(default_factory=dict)  # unique_id → the CTEs and derived tables of its SELECT
-    columns: dict[str, tuple[Attribute, ...] | UnknownColumns] = field(default_factory=dict)  # unique_id → what is stored
+    tables: dict[str, Mapping[str, TableInfo]] = field(default_factory=dict)  # unique_id → tables that its plan reads
+    subviews: dict[str, tuple[str, ...]] = field(default_factory=dict)  # unique_id → CTEs and derived tables in its SELECT
+    columns: dict[str, tuple[Attribute, ...] | UnknownColumns] = field(default_factory=dict)  # unique_id → stored columns
 
     @cached_property
     def keys(self) -> KeyIndex:
@@ -115,7 +115,7 @@ class Project:
 
     @property
     def untyped(self) -> tuple[str, ...]:
-        """The columns of an unknown type of what the models that were planned so far read, as `table.column`."""
+        """Columns of unknown type, as `table.column`, in the inputs of the models that were planned so far."""
         return tuple(
             f"{written_name(self.keys.nodes[unique_id])}.{column.name}"
             for unique_id, columns in sorted(self.columns.items())
@@ -128,7 +128,7 @@ class Project:
         yield from map(self.explanation, self.nodes_of_models())
 
     def planned(self) -> Iterator[Model]:
-        """Those of them that have a plan."""
+        """Those of these models that have a plan."""
         for node in self.nodes_of_models():
             with suppress(IdivmError, SchemaFileError):
                 names = tuple(relation_names(node))
@@ -136,11 +136,11 @@ class Project:
                 yield Model(label(node), str(node["unique_id"]), (*names, *hidden), self.plan(node))
 
     def tree(self, model: Model) -> Operator:
-        """Its SELECT over base tables, with those of the models that it reads; over their tables if it is none then."""
+        """The model's SELECT over base tables, with upstream models expanded; if that cannot be planned, over their tables."""
         return self._tree(self.keys.nodes[model.unique_id], model.plan)
 
     def nodes_of_models(self) -> list[Node]:
-        """Those with `materialized='idivm'`, by name."""
+        """The nodes with `materialized='idivm'`, by name."""
         return [
             node
             for node in sorted(self.keys.nodes.values(), key=lambda node: str(node["name"]))
@@ -148,7 +148,7 @@ class Project:
         ]
 
     def explanation(self, node: Node) -> Explained:
-        """How one of them is maintained, or why it is not."""
+        """How a model is maintained, or why it is not."""
         name = str(node["name"])
         try:
             config = model_config(_config(node))
@@ -170,9 +170,9 @@ class Project:
         except SchemaFileError as error:
             return Explained(name, problem=str(error))
 
-    @deep_recursion()  # it goes up a chain of models
+    @deep_recursion()  # it follows a chain of models
     def plan(self, node: Node) -> Plan:
-        """Raises IdivmError where there is none, SchemaFileError where something is not known that it depends on."""
+        """The plan of a model. Raises IdivmError if there is none, and SchemaFileError if something it depends on is unknown."""
         known = self.plans.get(node["unique_id"])
         if known is None:
             try:
@@ -194,11 +194,11 @@ class Project:
             root, output = lowered.root, tuple(attribute for _, attribute in lowered.output)
         except IdivmError:
             root, output = plan.passes[0].root, tuple(each.attribute for each in plan.columns if not each.hidden)
-        # all attributes are kept: a model that is read for some of its columns has the tree that it has alone
+        # keep all attributes, so that a model of which only some columns are read has the same tree as alone
         return show_output(root, Request(tuple(dict.fromkeys(output)), operator_caches=False))
 
     def _expand(self, node: Node, tables: dict[str, TableInfo], views: dict[str, PlainView]) -> None:
-        """Add the tables below a model, and the SELECTs of the models between."""
+        """Add the tables that a model reads, and the SELECTs of the models in between."""
         for name, read in self.keys.inputs(node).items():
             kind = read["config"].get("materialized")
             if kind == "view" or (kind == "idivm" and isinstance(self.plans.get(read["unique_id"]), Plan)):
@@ -208,8 +208,8 @@ class Project:
         tables.update({name: info for name, info in made.items() if name not in views})
 
     def fingerprint(self, node: Node) -> dict[str, str]:
-        """By what a stored view of the model would be recognised, as far as artifacts tell; where two of them differ, the view is
-        rebuilt. Raises IdivmError and SchemaFileError where not even the inputs are known."""
+        """The fingerprint of a stored view of the model, as far as artifacts show it; if two of them differ, the view is rebuilt.
+        Raises IdivmError and SchemaFileError if its inputs are unknown."""
         asked = self._asked(node)
         if asked.config.strategy == "full":
             return fingerprint(asked.request, asked.config, asked.inputs, {}, None)
@@ -221,7 +221,7 @@ class Project:
         return fingerprint(asked.request, asked.config, asked.inputs, keys, plan)
 
     def _asked(self, node: Node) -> _Asked:
-        """Raises SchemaFileError and, for its config, IdivmError."""
+        """What a refresh would be asked with. Raises SchemaFileError, and IdivmError for its config."""
         sql = _compiled_sql(node)
         if not node.get("schema") or not node.get("relation_name"):
             raise SchemaFileError("the manifest does not name its relation")
@@ -253,7 +253,7 @@ class Project:
         return plan
 
     def _inputs(self, node: Node) -> Inputs:
-        """What a model reads, views followed."""
+        """The inputs of a model, with views expanded."""
         tables: dict[str, Input] = {}
         views: dict[str, PlainView] = {}
         for name, read in self.keys.inputs(node).items():
@@ -265,14 +265,14 @@ class Project:
         return Inputs(tables, views)
 
     def _input(self, name: str, node: Node) -> Input:
-        """One table. Raises SchemaFileError if its columns are not known."""
+        """One input table. Raises SchemaFileError if its columns are unknown."""
         if node["config"].get("materialized") == "idivm":
             with suppress(IdivmError, SchemaFileError):
                 return _maintained_input(name, self.plan(node))
         return Input(name, name, Described(self._columns(node), "table", "delta", has_feed=True))
 
     def columns_of(self, node: Node) -> tuple[str, ...]:
-        """The names of a table's columns, as far as they are known."""
+        """The names of a table's columns, where known."""
         try:
             return tuple(each.name for each in self._columns(node))
         except SchemaFileError:
@@ -288,8 +288,8 @@ class Project:
         return found
 
     def _found_columns(self, node: Node) -> tuple[Attribute, ...] | UnknownColumns:
-        """Those of the catalog; else those that follow from its SELECT or file, some of which may have an unknown type if none is
-        declared; else those that are declared."""
+        """The columns in the catalog; else those that follow from its SELECT or file, where types that are not declared may be
+        unknown; else the declared ones."""
         made: tuple[Attribute, ...] = ()
         cause = ""
         if listed := self._listed(node):
@@ -305,10 +305,10 @@ class Project:
         unknown = f"the columns of `{written_name(node)}` are not known" + (f", because {cause}" if cause else "")
         return with_declared_types(made, node) or declared(node) or UnknownColumns(unknown)
 
-    @deep_recursion()  # it goes up a chain of models
+    @deep_recursion()  # it follows a chain of models
     def _made(self, node: Node) -> tuple[Attribute, ...]:
-        """The columns that follow from what dbt builds the node of; none if that is no SQL and no file. Raises IdivmError and
-        SchemaFileError for a SELECT from which they do not follow."""
+        """The columns that follow from what dbt builds the node from; empty if that is neither SQL nor a file. Raises IdivmError
+        and SchemaFileError for a SELECT whose columns cannot be determined."""
         kind = node.get("resource_type")
         if kind == "seed":
             return of_seed(node)
@@ -323,7 +323,7 @@ class Project:
         return of_snapshot(node, selected) if kind == "snapshot" else selected
 
     def _listed(self, node: Node) -> tuple[Attribute, ...]:
-        """The columns in the catalog of `dbt docs generate`."""
+        """The columns in the catalog of `dbt docs generate`; empty if it lacks the node."""
         found = {**self.catalog.get("nodes", {}), **self.catalog.get("sources", {})}.get(node["unique_id"], {})
         columns = sorted((found.get("columns") or {}).values(), key=lambda column: int(column["index"]))
         return tuple(attribute(column["name"], column["type"]) for column in columns)
@@ -335,17 +335,17 @@ def label(node: Node) -> str:
 
 
 def uncompiled(project: Project) -> tuple[str, ...]:
-    """The models with `materialized='idivm'` whose compiled SQL the artifacts do not have, by name."""
+    """The names of models with `materialized='idivm'` whose compiled SQL is not in the artifacts, sorted."""
     return tuple(str(node["name"]) for node in project.nodes_of_models() if not node.get("compiled_code"))
 
 
 def project_of(target: Path) -> Project:
-    """The project whose artifacts are in the folder. Raises SchemaFileError where there are none."""
+    """The project whose artifacts are in the folder. Raises SchemaFileError if there are none."""
     return Project(*artifacts(target))
 
 
 def _compiled_sql(node: Node) -> str:
-    """Raises SchemaFileError where there is none."""
+    """The compiled SQL of a node. Raises SchemaFileError if there is none."""
     sql = node.get("compiled_code")
     if not sql:
         raise SchemaFileError("it is not compiled: run `dbt compile` first")
@@ -357,7 +357,7 @@ def _config(node: Node) -> dict[str, Any]:
 
 
 def _maintained_input(name: str, plan: Plan) -> Input:
-    """A model of ours: where it has hidden columns, the table behind it with all columns."""
+    """A maintained model as an input: if it has hidden columns, the table behind it with all columns."""
     ids = [plan.stored(each) for each in plan.root.ids] if plan.root.unique else []
     facts = Described(columns_of_plan(plan, hidden=True), "table", "delta", has_feed=True, properties={IDS: ids})
     visible = tuple(column.name for column in plan.columns if not column.hidden)
@@ -365,7 +365,7 @@ def _maintained_input(name: str, plan: Plan) -> Input:
 
 
 def columns_of_plan(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
-    """The columns that a plan stores, with their types; those of the user only, unless the `hidden` ones are wanted, too."""
+    """The columns that a plan stores, with their types: the user's, and with `hidden` the hidden ones as well."""
     return tuple(
         Attribute(column.name, name_of_type(plan.root.types[column.attribute]))
         for column in plan.columns

@@ -1,4 +1,4 @@
-"""What `idivm explain --project` prints: a table of all models, or a flowchart, and the file with the drawing."""
+"""Output of `idivm explain --project`: a table of all models, or a flowchart, and the file with the drawing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN = 5  # columns of unknown types
 def explain_project(folder: Path, fail_on: str | None, as_flowchart: bool, drawing: Path | None) -> None:
     """Print the table, or a flowchart, and write the drawing.
 
-    Ends with status 1 for a model that fails, and for one that `fail_on` is about.
+    Exits with status 1 if there is a model that cannot be explained, or that fails for `fail_on`.
     """
     try:
         project = project_of(target_folder(folder))

@@ -67,7 +67,7 @@ def _merge(plan: Plan) -> str:
 
 
 def _by_key(plan: Plan) -> str:
-    """The statement that is made of the MERGE once the rows of its source are known."""
+    """The statement that replaces the MERGE once the rows of its source are known."""
     source = SourceRows(("p__pid", "p__price"), ("int", "int"), ((1, 11),))
     statement = render_rows(_script(plan), source, DELTA)
     assert statement is not None

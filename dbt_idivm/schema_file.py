@@ -31,11 +31,11 @@ _CONFIGURES = {"config", "where", "severity", "error_if", "fail_calc"}
 
 
 class SchemaFileError(Exception):
-    """Something that the planner needs is missing in the properties file; the message names the place."""
+    """The properties file lacks something that the planner needs; the message names the place."""
 
 
 def catalog_of(document: Node) -> Catalog:
-    """The tables of a parsed properties file. Raises SchemaFileError."""
+    """The tables in a parsed properties file. Raises SchemaFileError."""
     tables = [
         _table(relation_name(source["name"], table["name"]), table)
         for source in document.get("sources") or ()
@@ -61,7 +61,7 @@ def _attribute(table: str, column: Node) -> Attribute:
 
 
 def _keys(node: Node) -> Iterator[tuple[str, ...]]:
-    """The declared keys of a table, the surest first."""
+    """The declared keys of a table, most reliable first."""
     for constraint in node.get("constraints") or ():
         if constraint.get("type") == "primary_key":
             yield tuple(constraint["columns"])
@@ -82,7 +82,7 @@ def _tests(node: Node) -> list[Any]:
 
 
 def _names(node: Node) -> list[str]:
-    """Names of the tests that hold for all rows; one with a config (a filter, a warning) is not relied upon."""
+    """Names of the tests that hold for all rows; tests with a config (a filter, a warning) are not included."""
     return [test for test in _tests(node) if isinstance(test, str)]
 
 
@@ -92,7 +92,8 @@ _CONFIG = re.compile(r"\{\{\s*config\(.*?\)\s*\}\}", re.DOTALL)
 
 
 def plain_sql(text: str) -> str:
-    """A model's text with `ref` and `source` as names and without its `config`. Raises SchemaFileError on other Jinja."""
+    """A model's text with `ref` and `source` replaced by names and without its `config`. Raises SchemaFileError for other
+    Jinja."""
     sql = _CONFIG.sub("", _SOURCE.sub(r"\1.\2", _REF.sub(r"\1", text)))
     if "{{" in sql or "{%" in sql:
         raise SchemaFileError(

@@ -1,4 +1,4 @@
-"""How our settings of a model merge: those of dbt_project.yml, of its folders, of a properties file, and of `config()`.
+"""How our settings of a model merge: from dbt_project.yml, its folders, a properties file, and `config()`.
 
     models:
       shop:
@@ -18,8 +18,9 @@ KEYS = "keys"
 
 
 def merged(broad: Any, narrow: Any) -> Any:
-    """What holds where `broad` is given for more models, and `narrow` for fewer: the narrower wins setting by setting, and of
-    `keys` input by input. Lists are replaced. What is no mapping replaces, and is replaced; None says nothing."""
+    """Merge settings given for more models (`broad`) with those given for fewer (`narrow`). The narrower wins for each setting,
+    and within `keys` for each input. Lists are replaced. A value that is not a mapping replaces the other, and is replaced; None
+    is ignored."""
     if broad is None or narrow is None:
         return broad if narrow is None else narrow
     if not isinstance(broad, Mapping) or not isinstance(narrow, Mapping):
@@ -27,6 +28,6 @@ def merged(broad: Any, narrow: Any) -> Any:
     found = {**broad, **narrow}
     few, many = narrow.get(KEYS), broad.get(KEYS)
     if isinstance(few, Mapping) and isinstance(many, Mapping):
-        # the narrower first: an input has several names, and the first that means it counts
+        # the narrower first: an input has several names, and the first one that matches counts
         found[KEYS] = {**few, **{name: columns for name, columns in many.items() if name not in few}}
     return found

@@ -201,7 +201,7 @@ def _hidden(plan: Plan) -> str:
 
 
 def refused_rows() -> Iterator[str]:
-    """The rows of the table of what is rebuilt: `not yet` lacks a rule, `never` is forbidden by the semantics of SQL."""
+    """The rows of the table of what is rebuilt. `not yet`: a rule is missing; `never`: the semantics of SQL forbid it."""
     for entry in CODES:
         if entry.code.startswith("IDIVM-2") and entry.kind in ("not yet", "unsupported"):
             word = "not yet" if entry.kind == "not yet" else "never"

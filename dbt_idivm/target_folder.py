@@ -1,4 +1,4 @@
-"""Where dbt writes what it knows of a project: manifest.json, catalog.json, run_results.json."""
+"""The folder where dbt writes its artifacts: manifest.json, catalog.json, run_results.json."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import yaml
 
 
 def target_folder(project: Path) -> Path:
-    """The folder, as `DBT_TARGET_PATH` or the project's `target-path` says; else `target`.
+    """The folder given by `DBT_TARGET_PATH` or the project's `target-path`; else `target`.
 
-    A project file that cannot be read says nothing: whoever needs it reports that.
+    A project file that cannot be read is ignored here: code that needs it will report that.
     """
     try:
         found = yaml.safe_load((project / "dbt_project.yml").read_text(encoding="utf-8"))
@@ -22,5 +22,5 @@ def target_folder(project: Path) -> Path:
 
 
 def target_path_of_environment() -> str | None:
-    """What dbt takes for `--target-path` where there is none."""
+    """dbt's default for `--target-path` from the environment; None if it is not set."""
     return os.environ.get("DBT_TARGET_PATH") or None

@@ -1,5 +1,6 @@
-"""The equivalence test: a query whose rows are the differences between a maintained view and its definition. Where no view is
-kept (`output: diffs`), what the log of its changes replays to is compared; under `output: both` the log with the view as well."""
+"""The equivalence test: a query for the differences between a maintained view and its definition. Without a stored view (`output:
+diffs`), the rows that its log of changes replays to are compared; under `output: both`, the log is also compared with the
+view."""
 
 from __future__ import annotations
 
@@ -33,10 +34,10 @@ _NO_COLUMN = ("UNRESOLVED_COLUMN",)
 def equivalence(
     schema: str, identifier: str, as_of: str = "refresh", *, database: str = "", engine: Engine = SPARK_DELTA
 ) -> Generator[Statement, Reply, str]:
-    """Bag equality, both ways, over the user's columns.
+    """The text of a query that compares view and definition as bags, over the user's columns; it returns the differing rows.
 
-    `as_of` is "refresh" (the definition over the versions that the view was built from) or "now". Raises IdivmError
-    where that cannot be asked.
+    `as_of`: "refresh" (the definition over the versions that the view was built from) or "now". Raises IdivmError if the
+    comparison is impossible.
     """
     client, request = Client(engine), ModelRequest(identifier, schema, identifier, "", database=database)
     try:
@@ -79,7 +80,7 @@ def _equivalence(client: Client, request: ModelRequest, as_of: str) -> Steps[str
 
 
 def _definition(client: Client, sql: str, state: State | None) -> Steps[exp.Expr]:
-    """The user's SELECT over the recorded versions, or over the newest ones."""
+    """The user's SELECT over the versions recorded in `state`, or over the newest ones."""
     inputs = yield from look_up(client, sql)
     if state is None or not state.trusted:
         return pinned_query(client.dialect, sql, inputs)
@@ -103,8 +104,8 @@ def _at(commit: Commit, version: int) -> Commit:
 
 
 def _probe(client: Client, found: Input) -> Steps[None]:
-    """Ask whether the recorded version can still be read: it cannot once it is older than the retention period. An upstream model
-    that shows other columns now has not shown these."""
+    """Check that the recorded version can still be read: it cannot once it is older than the retention period. An upstream model
+    that now shows other columns did not show these at that version."""
     read: list[exp.Expr] = [column(name) for name in found.visible or ()]
     table = client.dialect.table(found.table, found.version)
     query = exp.Select(expressions=read or [exp.Literal.number(1)]).from_(table).limit(0)

@@ -1,14 +1,15 @@
-"""View adaptation: a new definition over the stored rows of the old one (Gupta, Mumick and Ross 1995).
+"""View adaptation: compute a new definition from the stored rows of the old one (Gupta, Mumick and Ross 1995).
 
-    adapt(old plan, new plan) → the new view's stored columns over what is stored, and over sources where that does not suffice
+    adapt(old plan, new plan) → the new view's columns over the stored rows, and over sources where these do not suffice
 
-Both are evaluated at one version vector, that of the old state: then the adapted rows are those that a build at these versions
-would have, as a bag, hidden columns included. What no rule proves is not adapted. The result is a relation of the same algebra as
-plans; nothing is read or written here.
+Both are evaluated at one version vector, that of the old state. The adapted rows are then, as a bag and including hidden columns,
+those that a build at these versions would have. Only what a rule proves is adapted. The result is a relation of the same algebra
+as plans; nothing is read or written here.
 
-A view is taken as blocks (`block.py`), one for each branch of a UNION ALL. For each new block an old one is looked for that has
-all its sources, and the rules add what else there is, in their order: rows that come back (`widened.py`), columns of sources,
-look-ups, conditions, columns. A branch that has no old one is evaluated from its sources, and one that is no more is left out.
+A view is decomposed into blocks (`block.py`), one for each branch of a UNION ALL. Each new block is matched with an old one whose
+sources it contains, and the rules add the rest, in this order: returning rows (`widened.py`), columns of sources, look-ups,
+conditions, columns. A branch without an old counterpart is evaluated from its sources; a branch that no longer exists is left
+out.
 """
 
 from __future__ import annotations
@@ -41,18 +42,18 @@ from dbt_idivm.operators.scan import Attribute, scans
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Plan
 
-# In the order in which they are applied: what comes first must not read what comes later.
+# In the order of their application: an earlier rule must not read what a later one adds.
 RULES: tuple[Rule, ...] = (COLUMNS_OF_SOURCE, AGGREGATES, LOOK_UP, NARROWED, COLUMNS)
 ADDED, REMOVED, NOTHING = "branch added", "branch removed", "stored rows stay"
-_MOST_DIFFERENCES = 200  # that are tried for one pair of blocks
+_MOST_DIFFERENCES = 200  # tried for each pair of blocks
 
 
 @dataclass(frozen=True)
 class Adaptation:
-    """`rows` have the attributes of the new view's stored columns. `edits`: what was found to be edited, for people.
+    """`rows`: the new view's rows, with the attributes of its stored columns. `edits`: the recognised edits, for people.
 
-    `stored` is the scan of the old view in it. `in_place`: a stored row that stays in the view stays as it is: those for which
-    `kept` is true, all if it is None; `more` are the rows that come then.
+    `stored`: the scan of the old view in `rows`. `in_place`: stored rows that stay in the view stay unchanged. These are the rows
+    for which `kept` is true (all if None), and `more` are the rows to be inserted.
     """
 
     rows: Relation
@@ -64,24 +65,25 @@ class Adaptation:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether the stored rows are those of the new view already."""
+        """Whether the stored rows already are those of the new view."""
         return self.in_place and self.kept is None and self.more is None
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The tables that are read besides the stored view."""
+        """The tables that are read in addition to the stored view."""
         return tuple(dict.fromkeys(each.table for each in _scans(self.rows) if each.table != self.stored.table))
 
     @property
     def summary(self) -> str:
-        """The edits in words."""
+        """The edits, separated by commas."""
         return ", ".join(self.edits)
 
 
 @deep_recursion()
 def adapt(old: Plan, new: Plan, table: str) -> Adaptation | None:
-    """The new view over the rows that the old one has stored in `table`, and its sources; None where no rule proves that it can
-    be had. Intermediate caches that both have are sources; one that the new view alone has would have to be built first."""
+    """The new view over the rows that the old one has stored in `table` and over its sources; None if no rule proves it.
+    Intermediate caches of both plans are read as sources. A cache that only the new view has would have to be built first, so the
+    result is None."""
     shared = {each.table: each.plan.digest for each in new.caches}
     if not shared.items() <= {each.table: each.plan.digest for each in old.caches}.items():
         return None
@@ -108,16 +110,16 @@ def adapt(old: Plan, new: Plan, table: str) -> Adaptation | None:
     return _together(found, after, free, before, new) if any(found) else None
 
 
-# Wrong without it: the plans of caches have names in common with each other, and a block takes what is called alike for one.
+# Wrong without it: the plans of caches have names in common, and a block takes attributes of equal names for the same.
 def _are_distinct(root: Operator) -> bool:
-    """Whether no two operators make attributes of one name."""
+    """Whether no two operators create attributes of the same name."""
     made = [name for node in operators(root) for name in {*node.columns}.difference(*(each.columns for each in node.inputs))]
     return len(made) == len({*made})
 
 
 @dataclass(frozen=True)
 class _Before:
-    """The old view: its blocks, the attribute that tells them apart if they are several, and the scan of what is stored."""
+    """The old view: its blocks, the attribute that distinguishes them if there are several, and the scan of the stored table."""
 
     plan: Plan
     blocks: tuple[Block, ...]
@@ -125,19 +127,19 @@ class _Before:
     stored: Scan
 
     def is_of(self, place: int) -> exp.Expr | None:
-        """Whether a stored row is of the block; None if all are."""
+        """Condition for the stored rows of the block; None if all are."""
         if self.branch is None or len(self.blocks) == 1:
             return None
         name = self.stored.attribute(self.plan.stored(self.branch))
         return exp.EQ(this=column(name), expression=exp.Literal.number(place))
 
     def holds(self, place: int, name: str) -> str:
-        """What the stored column of that name is in the rows of a block."""
+        """The value of a stored column in the rows of a block, as normalised text."""
         attribute = next(each.attribute for each in self.plan.columns if each.name == name)
         return text_of(self.blocks[place].names[attribute])
 
     def held(self, difference: Difference) -> Held:
-        """What the stored rows hold; an ID without a column of its own is where its value is (ADR 0016)."""
+        """The values in stored rows. An ID without a column of its own is read from the column that has its value (ADR 0016)."""
         own = [(each.attribute, each.name) for each in self.plan.columns]
         shared = [(name, self.plan.stored(name)) for name, _ in self.plan.shared]
         names = difference.old.names
@@ -158,9 +160,9 @@ class _Before:
 
 @dataclass(frozen=True)
 class _Found:
-    """A new block over the old block number `place`: its stored rows, the rows that come besides, and what was edited.
+    """A new block over the old block number `place`: its stored rows, additional rows, and the recognised edits.
 
-    `conditions`, over the stored columns, are new; `stays`: the stored rows for which they are true get nothing from elsewhere.
+    `conditions`: new conditions over the stored columns. `stays`: stored rows that satisfy them take no values from elsewhere.
     """
 
     place: int
@@ -172,8 +174,9 @@ class _Found:
 
 
 def _adapted(new: Block, before: _Before, place: int, fetches: bool) -> _Found | None:
-    """By the first difference between the blocks that the rules can express. `fetches`: whether columns of sources are looked up:
-    what does without that reads less. Not where rows come, for which all sources are read."""
+    """Adapt by the first difference between the blocks that the rules can express. `fetches`: whether columns of sources may be
+    looked up. Solutions without that read less; it is also not done where rows are added, for which all sources are read
+    anyway."""
     tried = islice(differences(new, before.blocks[place]), _MOST_DIFFERENCES)
     return next((found for each in tried if (found := _by_rules(each, before, place, fetches)) is not None), None)
 
@@ -198,7 +201,7 @@ def _by_rules(difference: Difference, before: _Before, place: int, fetches: bool
             if found is None:
                 return None
             adapted = found
-            edits += [rule.name] if part is first else []  # what the rows that come have besides is new to none of them
+            edits += [rule.name] if part is first else []  # what the added rows have in addition is an edit of neither
         done.append(adapted.rows)
     top, *more = done
     assert isinstance(top, Project)
@@ -209,7 +212,7 @@ def _by_rules(difference: Difference, before: _Before, place: int, fetches: bool
 
 
 def _together(found: list[_Found | None], after: list[Block], free: set[int], before: _Before, new: Plan) -> Adaptation:
-    """All branches as one relation, and whether stored rows can stay where they are."""
+    """Combine all branches into one relation, and determine whether the stored rows can stay in place."""
     adapted = [each for each in found if each is not None]
     fresh = [_from_sources(block) for each, block in zip(found, after, strict=True) if each is None]
     more = (*(rows for each in adapted for rows in each.more), *fresh)
@@ -225,7 +228,7 @@ def _together(found: list[_Found | None], after: list[Block], free: set[int], be
 
 
 def _kept(adapted: list[_Found], free: set[int], before: _Before) -> exp.Expr | None:
-    """The condition of the stored rows that stay; None if all do."""
+    """The condition for the stored rows that stay; None if all do."""
     if not free and not any(each.conditions for each in adapted):
         return None
     parts = []
@@ -241,7 +244,7 @@ def _united(relations: Sequence[Relation]) -> Relation | None:
 
 
 def _is_as_stored(found: _Found, before: _Before, new: Plan) -> bool:
-    """Whether stored rows are rows of the new view as they are: the same columns under the same names, in the same order."""
+    """Whether stored rows are rows of the new view without any change: same columns, same names, same order."""
     if [(each.name, each.hidden) for each in before.plan.columns] != [(each.name, each.hidden) for each in new.columns]:
         return False
     definitions = dict(found.rows.definitions)
@@ -250,14 +253,14 @@ def _is_as_stored(found: _Found, before: _Before, new: Plan) -> bool:
 
 
 def _text(value: exp.Expr, held: Mapping[str, str]) -> str:
-    """What a value is that stored rows, or a constant, have; "" for one that is computed."""
+    """Normalised text of a value that is stored or constant; "" for one that is computed."""
     if isinstance(value, exp.Column):
         return held.get(value.name, "")
     return "" if attributes(value) else text_of(value)
 
 
 def _from_sources(block: Block) -> Relation:
-    """The rows of a block that nothing is stored of."""
+    """The rows of a block of which nothing is stored."""
     rows: Operator = OneRow()
     for number, source in enumerate(block.sources):
         rows = source if number == 0 else Join(rows, source, exp.true())
@@ -267,7 +270,7 @@ def _from_sources(block: Block) -> Relation:
 
 
 def _stored(old: Plan, new: Plan, table: str) -> Scan:
-    """The stored columns of the old view, under names that neither plan has."""
+    """A scan of the old view's stored columns, under names that neither plan uses."""
     types = old.root.types
     known = {each.occurrence for plan in (old, new) for each in scans(plan.root)}
     taken = {name.lower() for plan in (old, new) for name in (*plan.column_names, *known)}

@@ -1,12 +1,12 @@
-"""aggregates: aggregates that the old view does not have, beside the ones that it has.
+"""aggregates: aggregates that the old view lacks, added to those that it has.
 
     SELECT cid, sum(price) AS total FROM o GROUP BY cid     SELECT cid, sum(price) AS total, max(price) AS best FROM o …
                                                             π cid, total, best (stored ⋈ cid <=> cid γ cid; max(price) (o))
 
-Sound: both γ are over the same rows by the same groups, so that each stored row has exactly one group there, compared
-NULL-safely. The new aggregates are evaluated over the sources, at the versions that the old state names; what is stored is not
-summed up again, floats least of all. It reads all that a rebuild reads: it pays where the other aggregates are what takes long.
-Not where all aggregates but counts are new: then nothing is stored that is worth reading.
+Sound: both γ group the same rows by the same attributes, so each stored row matches exactly one group, compared NULL-safely. The
+new aggregates are evaluated over the sources at the versions in the old state. Stored aggregates are not computed again, which
+matters most for floats. It reads as much as a rebuild, so it pays if the other aggregates are the expensive ones. Not where all
+aggregates except counts are new: then nothing stored is worth reading.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A view as blocks: what joins, selections and projections make of sources, which are all other operators.
+"""A view as blocks: joins, selections and projections over sources, which are all other operators.
 
     π a, b + 1 → c (σ a > 2 (r ⋈ s))     sources r, s; conditions a > 2 and those of ⋈; a is a, c is b + 1
 
-A view that is a UNION ALL under selections and projections is one block for each branch; any other is one.
+A UNION ALL below selections and projections gives one block for each branch; any other view is one block.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from dbt_idivm.algebra.expressions import column, conjuncts, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.operators import Join, OneRow, Project, Select, UnionAll
 
-Definitions = Mapping[str, exp.Expr]  # attribute → what it is over the attributes of sources
+Definitions = Mapping[str, exp.Expr]  # attribute → its definition over the attributes of sources
 
 
 @dataclass(frozen=True)
 class Block:
-    """π_names σ_conditions (sources × …). `conditions` are in their order: one may guard those behind it."""
+    """π_names σ_conditions (sources × …). The order of `conditions` matters: one may guard those after it."""
 
     sources: tuple[Operator, ...]
     conditions: tuple[exp.Expr, ...]
     names: Definitions
 
     def over(self, expression: exp.Expr) -> exp.Expr:
-        """An expression over the block's attributes, over those of its sources."""
+        """Rewrite an expression over the block's attributes to one over the attributes of its sources."""
         return substitute(expression, self.names)
 
 
@@ -49,7 +49,7 @@ def block_of(node: Operator) -> Block:
 
 
 def branches_of(root: Operator) -> tuple[Block, ...]:
-    """The blocks whose rows together are those of the view. Those of several have a number as their branch attribute."""
+    """The blocks whose rows together are the view's rows. If there are several, each has its number as branch attribute."""
     block = block_of(root)
     union = _union(block)
     if union is None:
@@ -58,7 +58,7 @@ def branches_of(root: Operator) -> tuple[Block, ...]:
 
 
 def branch_attribute(root: Operator) -> str | None:
-    """The attribute of the root that tells the blocks of `branches_of` apart; None if there is one block."""
+    """The attribute of the root that distinguishes the blocks of `branches_of`; None if there is only one."""
     block = block_of(root)
     union = _union(block)
     return (
@@ -71,7 +71,7 @@ def branch_attribute(root: Operator) -> str | None:
 
 
 def _union(block: Block) -> UnionAll | None:
-    """The ∪ that the block is made over alone."""
+    """The UNION ALL that is the block's only source; None if it has others."""
     only = block.sources[0] if len(block.sources) == 1 else None
     return only if isinstance(only, UnionAll) else None
 

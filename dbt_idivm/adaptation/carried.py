@@ -1,10 +1,9 @@
-"""The scans below the sources of a block of which each row of the source has one row, as it is in the table.
+"""The scans below a block's sources of which each row of the source contains exactly one row, unchanged.
 
     o ⟕ o.cust = c.id c     one row of o; one row of c, or NULLs for all its columns
     o ⋉ x                   one row of o
 
-Both definitions read the scan; which row it is, is the same in both. What groups, windows, unions and UNNEST make is not looked
-into.
+Both definitions read the scan, and both use the same row of it. Groups, windows, unions and UNNEST are not looked into.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.operators import OuterJoin, Scan, SemiAntiJoin
 
 LEFT, RIGHT = 0, 1
-Shown = Mapping[str, str]  # attribute of the source → the scan's attribute that it is
+Shown = Mapping[str, str]  # attribute of the source → the scan's attribute with its value
 
 
 @dataclass(frozen=True)
 class Carried:
-    """A scan of the new definition beside the one of the old. `padded`: a row of the source may have none of its rows; then
-    `present` are attributes of the new scan that are not NULL if it has one."""
+    """A scan of the new definition and its counterpart in the old one. `padded`: a row of the source may contain no row of it;
+    `present`: attributes of the new scan that are not NULL if it contains one."""
 
     new: Scan
     old: Scan
@@ -39,7 +38,7 @@ class Carried:
 
 
 def carried(new: Operator, old: Operator) -> Iterator[Carried]:
-    """Those of a pair of sources that have the same rows."""
+    """The carried scans of a pair of sources with the same rows."""
     if isinstance(new, Scan) and isinstance(old, Scan):
         yield Carried(new, old, {name: name for name in new.columns}, {name: name for name in old.columns})
         return
@@ -60,7 +59,7 @@ def carried(new: Operator, old: Operator) -> Iterator[Carried]:
 
 
 def _within(pairs: Iterable[tuple[Operator, Operator]], blocks: tuple[Block, Block]) -> Iterator[Carried]:
-    """Those below an input, by the names that the input gives their attributes."""
+    """The carried scans below an input, under the names of the input's attributes."""
     for pair in pairs:
         for each in carried(*pair):
             yield replace(each, shown=_through(blocks[0], each.shown), was_shown=_through(blocks[1], each.was_shown))
@@ -71,14 +70,15 @@ def _through(block: Block, shown: Shown) -> Shown:
 
 
 def _present(node: OuterJoin, blocks: list[Block]) -> frozenset[str]:
-    """The right attributes that are not NULL in pairs: for a NULL the condition, or one of the input itself, is not true."""
+    """The right attributes that are not NULL in matching pairs: with a NULL the join condition, or a condition of the input, is
+    not true."""
     right = blocks[RIGHT]
     tests = [*conjuncts(node.condition.unnest()), *_shown_tests(right)]
     return frozenset(name for each in tests for name in rejects_null(each)) & {*node.right.columns}
 
 
 def _shown_tests(block: Block) -> Iterator[exp.Expr]:
-    """The conditions of a block over its own attributes, where it shows what they read."""
+    """The conditions of a block over its own attributes, if it outputs all that they read."""
     shown = {each.name: column(name) for name, each in block.names.items() if isinstance(each, exp.Column)}
     for each in block.conditions:
         if all(node.name in shown for node in each.find_all(exp.Column)):

@@ -1,11 +1,11 @@
-"""columns: the stored columns of the new view, each over what there is.
+"""columns: the stored columns of the new view, each derived from what is available.
 
     SELECT id, price * 2 AS double, cid FROM o      SELECT id, price * 2 + 1 AS more FROM o
                                                     π id, double + 1 → more (stored)
 
-Sound: each stored row comes of one row of the old block, and both blocks have the same rows; an expression is evaluated for
-exactly these, so that it fails for a stored value as it would in a rebuild. Not where a column is none of the stored expressions
-and is not made of them: `price` cannot be had of `price * 2`.
+Sound: each stored row results from one row of the old block, and both blocks have the same rows. An expression is evaluated for
+exactly these rows, so it fails for a stored value if and only if a rebuild would. Not where a column is neither a stored
+expression nor composed of stored expressions: `price` cannot be derived from `price * 2`.
 """
 
 from __future__ import annotations

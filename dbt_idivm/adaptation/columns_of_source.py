@@ -1,18 +1,18 @@
-"""columns_of_source: columns of a table that the old view reads, and has not stored.
+"""columns_of_source: columns of a table that the old view reads, but has not stored.
 
     SELECT o.id, c.name FROM o JOIN c ON c.id = o.cust      SELECT o.id, c.name, c.region FROM o JOIN c ON c.id = o.cust
                                                             π id, name, region (stored ⋈ c.id <=> "c.id" c)
 
-Sound: each stored row comes of one row of c, and has all columns of c's key of it: exactly one row of c is equal to it in these,
-NULL-safely, at the version that the old state names, and has the columns. A value of the key is stored as it is, or the old
-block's conditions say that it is equal to a stored one. On the padded side of an outer join c is looked up by ⟕: a padded row has
-NULLs for the key and finds nothing, if one of the key's columns is not NULL in the rows of c that are joined. Conditions over c
-alone that the old block has are tested before the look-up: they may guard new ones. Columns and conditions are then those over
-the rows with what was looked up.
+Sound: each stored row results from one row of c and has all columns of c's key. Exactly one row of c equals it in these,
+NULL-safely, at the version in the old state, and that row has the missing columns. The value of the key is stored unchanged, or
+the old block's conditions imply that it equals a stored value. On the padded side of an outer join c is looked up by ⟕: a padded
+row has NULLs for the key and finds nothing, provided that one of the key's columns is not NULL in the joined rows of c.
+Conditions of the old block over c alone are tested before the look-up, because they may guard new ones. Columns and conditions
+are then evaluated over the rows with the columns that were looked up.
 
-Not where c has no key, as a bag, or is a cache, of whose tables keys may still have to be looked up; nor for keys of which equal
-values may differ, as floats, or are compared otherwise than they are stored, as CHAR; nor where all tables of the block would be
-read, as a rebuild reads them: all looked up, or for rows that come for want of a condition.
+Not where c has no key (a bag) or is a cache, for whose tables keys may still have to be verified. Not for keys whose equal values
+may differ (floats) or that are compared otherwise than they are stored (CHAR). Nor if all tables of the block would be read, as
+in a rebuild: because all are looked up, or because rows have to be added after a condition was dropped.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from dbt_idivm.operators.scan import scans
 
 @dataclass(frozen=True)
 class _Found:
-    """A scan, what of it is wanted (attribute of the block's sources → the scan's), and what its key is in stored rows."""
+    """A scan, its wanted columns (attribute of the block's sources → attribute of the scan), and its key's values in stored
+    rows."""
 
     source: Carried
     wanted: Mapping[str, str]
@@ -65,7 +66,7 @@ def _adapt(part: Part) -> Part | None:
 
 
 def _missing(part: Part) -> Iterator[str]:
-    """The attributes that stored rows do not have, of expressions that cannot be had of what they have."""
+    """The attributes that stored rows lack, in expressions that cannot be derived from what they have."""
     difference = part.difference
     groups = (column(name) for node, _ in difference.missing_calls for name in node.groups)
     needed = (*difference.extra, *difference.new.names.values(), *(each.condition for each in difference.looked_up), *groups)
@@ -75,7 +76,7 @@ def _missing(part: Part) -> Iterator[str]:
 
 
 def _key(part: Part, source: Carried) -> Mapping[str, exp.Expr] | None:
-    """Attribute of the scan's key → its value in stored rows; None where they have not all of it."""
+    """Attribute of the scan's key → its value in stored rows; None if part of the key is missing."""
     ids, types = source.new.ids, source.new.types
     is_cache, is_present = bool(source.new.names), not source.padded or not source.present.isdisjoint(ids)
     if source.new.key is None or is_cache or not is_present:
@@ -87,7 +88,8 @@ def _key(part: Part, source: Carried) -> Mapping[str, exp.Expr] | None:
 
 
 def _stored(part: Part, source: Carried, own: str) -> exp.Expr | None:
-    """What stored rows have that is equal to the attribute of the scan: that, or what the old block's conditions say is equal."""
+    """A value in stored rows that equals the attribute of the scan: the attribute itself, or one that is equal by the old block's
+    conditions; None if there is none."""
     assert part.held is not None
     name = next(each.name for each in source.new.base_columns if source.new.attribute(each.name) == own)
     if name not in {each.name for each in source.old.base_columns}:
@@ -101,7 +103,7 @@ def _stored(part: Part, source: Carried, own: str) -> exp.Expr | None:
         if pair[0] in types and pair[1] in types and types[pair[0]] == types[pair[1]]
     ]
     reached = [each for each, shown in source.was_shown.items() if shown == theirs]
-    for each in reached:  # grows
+    for each in reached:  # the list grows
         found = part.held.whole(was(each))
         if found is not None:
             return found
@@ -111,9 +113,9 @@ def _stored(part: Part, source: Carried, own: str) -> exp.Expr | None:
     return None
 
 
-# Without it the stored rows are read for nothing.
+# Without it the stored rows would be read for nothing.
 def _saves(difference: Difference, found: list[_Found]) -> bool:
-    """Whether some table of the old block need not be read."""
+    """Whether at least one table of the old block need not be read."""
     read = {each.occurrence for new, _ in difference.pairs for each in scans(new)}
     return bool(read - {each.source.new.occurrence for each in found})
 

@@ -1,6 +1,6 @@
-"""Expressions of the new view over what there is of the old one (Goldstein and Larson 2001, §3.1.3).
+"""Derive expressions of the new view from what is available of the old one (Goldstein and Larson 2001, §3.1.3).
 
-An attribute of the old definition is called `was <name>` in such an expression, because both definitions use the same names.
+In such an expression an attribute of the old definition is called `was <name>`, because both definitions use the same names.
 """
 
 from __future__ import annotations
@@ -17,35 +17,37 @@ _WAS = "was "
 
 
 def was(name: str) -> exp.Column:
-    """The attribute of the old definition."""
+    """A reference to an attribute of the old definition."""
     return column(_WAS + name)
 
 
 def name_of_old(expression: exp.Expr) -> str | None:
-    """The attribute of the old definition that an expression is; None if it is anything else."""
+    """The name, if the expression is an attribute of the old definition; None otherwise."""
     is_old = isinstance(expression, exp.Column) and expression.name.startswith(_WAS)
     return expression.name.removeprefix(_WAS) if is_old else None
 
 
 def of_old(expression: exp.Expr) -> exp.Expr:
-    """An expression of the old definition."""
+    """Mark all attributes of an expression as attributes of the old definition."""
     return expression.transform(lambda node: was(node.name) if isinstance(node, exp.Column) else node)
 
 
 def text_of(expression: exp.Expr) -> str:
-    """Equal for expressions that have the same value and type in each row. AND and OR keep their order: parts may fail."""
+    """Text that is equal for expressions with the same value and type in each row. The order of AND and OR is kept, because parts
+    may fail."""
     return expression_text(expression, {name: name for name in attributes(expression)}, ordered=True)
 
 
 def translated(expression: exp.Expr, known: Definitions) -> exp.Expr | None:
-    """The expression over what its attributes are known to be; None where one is not known."""
+    """The expression with its attributes replaced by their known values; None if one is unknown."""
     return substitute(expression, known) if known.keys() >= {*attributes(expression)} else None
 
 
 class Held:
-    """What there is: expressions by their texts, each with the attribute that has its value.
+    """What is available: expressions, by their texts, with the attributes that have their values.
 
-    A constant is not looked up: it may have another type as part of an expression than as a column, as 3 has beside a DECIMAL.
+    Constants are not looked up: as part of an expression a constant may have another type than as a column, such as 3 beside a
+    DECIMAL.
     """
 
     def __init__(self, found: Iterable[tuple[exp.Expr, exp.Expr]], padded: frozenset[str] = frozenset()) -> None:
@@ -57,25 +59,25 @@ class Held:
                 continue
             text = text_of(definition)
             self._whole.setdefault(text, value)
-            # Wrong without it: of a COLLATE b = 'x' the collation is the one that is written, of a column it may be another one.
-            # And c = 'x' of a CHAR(5) is true for 'x    ', of a stored text it is not.
+            # Wrong without it: a COLLATE b = 'x' compares under b, whereas a stored column may have another collation. And c =
+            # 'x' is true for the CHAR(5) value 'x    ', but not for the stored text.
             if padded.isdisjoint(attributes(definition)) and not is_collated(definition):
                 self._parts.setdefault(text, value)
 
     def beside(self, names: Iterable[str]) -> Held:
-        """With attributes that rows have by themselves."""
+        """A copy with additional attributes, available under their own names."""
         more = {text_of(column(name)): column(name) for name in names}
         found = Held(())
         found._whole, found._parts = {**self._whole, **more}, {**self._parts, **more}
         return found
 
     def whole(self, expression: exp.Expr) -> exp.Expr | None:
-        """The attribute that has the value of the expression."""
+        """The attribute that has the value of the expression; None if there is none."""
         found = self._whole.get(text_of(expression))
         return None if found is None else found.copy()
 
     def derived(self, expression: exp.Expr) -> exp.Expr | None:
-        """The expression over what there is, as large parts of it as possible; None where a part cannot be had."""
+        """The expression composed of available values, using the largest available parts; None if a part is not available."""
         found = self.whole(expression)
         return found if found is not None else self._part(expression)
 

@@ -1,4 +1,4 @@
-"""What differs between two blocks: between a view and the same view after an edit."""
+"""Differences between two blocks: a view before and after an edit."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from dbt_idivm.operators import Aggregate, OuterJoin, SemiAntiJoin
 
 @dataclass(frozen=True)
 class LookUp:
-    """⟕, ⋉ or ▷ with a relation, for rows that have the attributes of its condition."""
+    """An added ⟕, ⋉ or ▷ whose left rows have the attributes of its condition."""
 
     node: OuterJoin | SemiAntiJoin
     condition: exp.Expr
 
     @property
     def added(self) -> tuple[str, ...]:
-        """The attributes that its condition, or what is above it, has from the relation."""
+        """The attributes that its condition, or operators above it, take from the right relation."""
         marks = self.node.marks if isinstance(self.node, OuterJoin) and self.node.marked else ()
         return (*self.node.right.columns, *marks)
 
     def applied(self, rows: Operator, condition: exp.Expr) -> Operator:
-        """To these rows, of which the condition has the attributes now."""
+        """The operator over these rows, with the condition rewritten to their attributes."""
         return replace(self.node, left=rows, condition=condition)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A new block beside an old one, all of whose sources it has.
+    """A new block compared with an old one, all of whose sources it contains.
 
-    `new` is the block without the look-ups that were added: `joined`, sources that it is joined with, and `looked_up`, what has
-    the rows of the block on its left, the innermost first. `extra` conditions of the new block are not among the old ones;
-    `lost`, over old attributes, are not among the new ones.
+    `new` is the block without the added look-ups. `joined`: added sources. `looked_up`: added operators with the rows of the
+    block on their left, innermost first. `extra`: conditions of the new block that the old one lacks; `lost`: conditions of the
+    old block, over old attributes, that the new one lacks.
     """
 
     new: Block
@@ -54,7 +54,7 @@ class Difference:
 
     @cached_property
     def added(self) -> frozenset[str]:
-        """The attributes that no source of the old block has, and that rules add."""
+        """The attributes that rules add, because no source of the old block has them."""
         found = (
             *(each.columns for each in self.joined),
             *(each.added for each in self.looked_up),
@@ -64,7 +64,7 @@ class Difference:
 
     @cached_property
     def missing_calls(self) -> tuple[tuple[Aggregate, tuple[str, ...]], ...]:
-        """The γ of the new block with aggregates that are read and the old γ does not have."""
+        """The γ of the new block, each with the names of the calls that are read and that the old γ lacks."""
         read = {
             name
             for each in (*self.new.conditions, *self.new.names.values(), *(each.condition for each in self.looked_up))
@@ -79,18 +79,18 @@ class Difference:
 
     @cached_property
     def types(self) -> Types:
-        """Of what the conditions of the new block read."""
+        """Types of the attributes that conditions of the new block read."""
         added = (node for each in self.looked_up for node in (each.node.right, each.node))
         return types_of((*self.new.sources, *added))
 
     @property
     def shared(self) -> tuple[exp.Expr, ...]:
-        """The conditions that both blocks have, as the new one has them."""
+        """The conditions that both blocks have, over new attributes."""
         return tuple(each for each in self.new.conditions if not any(each is other for other in self.extra))
 
 
 def differences(new: Block, old: Block) -> Iterator[Difference]:
-    """Each way to see the old block in the new one, those with fewer look-ups first."""
+    """All ways to find the old block in the new one, those with fewer look-ups first."""
     for block, looked_up in _without_look_ups(new):
         for before in _without_unread(old):
             for pairs, known, joined in assignments(block.sources, before.sources):
@@ -102,7 +102,8 @@ def differences(new: Block, old: Block) -> Iterator[Difference]:
 def _difference(
     new: Block, old: Block, pairs: Pairs, known: Known, joined: tuple[Operator, ...], looked_up: tuple[LookUp, ...]
 ) -> Difference | None:
-    """None where a condition that may fail has lost one that guards it to a place behind it."""
+    """The difference for one assignment of sources; None if a condition that may fail no longer comes after one that guards
+    it."""
     conditions = [of_old(each) for each in old.conditions]
     have = {text_of(each) for each in conditions}
     translations = [translated(each, known) for each in new.conditions]
@@ -116,7 +117,8 @@ def _difference(
 
 
 def _without_look_ups(block: Block, above: tuple[LookUp, ...] = ()) -> Iterator[tuple[Block, tuple[LookUp, ...]]]:
-    """The block, and without one after the other of the ⟕, ⋉ and ▷ that it is made over: their left rows stay what they are."""
+    """The block, and variants without its outermost ⟕, ⋉ and ▷, one after the other, with the removed look-ups. Their left rows
+    stay the same."""
     yield block, above
     for place, source in enumerate(block.sources):
         if isinstance(source, SemiAntiJoin) or (isinstance(source, OuterJoin) and not source.full):
@@ -129,8 +131,8 @@ def _without_look_ups(block: Block, above: tuple[LookUp, ...] = ()) -> Iterator[
 
 
 def _without_unread(block: Block) -> Iterator[Block]:
-    """The old block, and without one after the other of the ⟕ that pass each left row once: by a key it has one partner at most,
-    or it is padded."""
+    """The old block, and variants without one ⟕ after the other, if it passes each left row exactly once: with one partner at
+    most, found by a key, or padded."""
     yield block
     for place, source in enumerate(block.sources):
         if isinstance(source, OuterJoin) and source.combined:
@@ -138,8 +140,8 @@ def _without_unread(block: Block) -> Iterator[Block]:
 
 
 def _without(block: Block, place: int, source: OuterJoin | SemiAntiJoin) -> tuple[Block, Definitions]:
-    """The block over the sources of the left input instead, and what the attributes of that are. What there is of the right input
-    keeps its names."""
+    """The block with the sources of the operator's left input in its place, and the definitions of that input's attributes.
+    Attributes of the right input keep their names."""
     left = block_of(source.left)
     conditions = (*left.conditions, *(_over(each, left.names) for each in block.conditions))
     names = {name: _over(each, left.names) for name, each in block.names.items()}

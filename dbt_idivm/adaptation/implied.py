@@ -1,4 +1,4 @@
-"""Whether a condition is true wherever another one is, as far as that can be seen.
+"""Whether a condition is true wherever another one is, as far as this can be recognised.
 
 x = 2       x IN (1, 2, 3)      x < 5       x = 2 OR y > 1
 """
@@ -19,7 +19,7 @@ Types = Mapping[str, exp.DataType]
 
 
 def implies(known: exp.Expr, other: exp.Expr, types: Types) -> bool:
-    """Whether `other` is true for every row for which `known` is. Not for one that may fail: it is to be evaluated then."""
+    """Whether `other` is true for every row for which `known` is. False if `other` may fail: it has to be evaluated then."""
     if may_raise(other, types):
         return False
     return all(
@@ -29,7 +29,7 @@ def implies(known: exp.Expr, other: exp.Expr, types: Types) -> bool:
 
 
 def _alternatives(condition: exp.Expr, types: Types) -> Iterator[exp.Expr]:
-    """The OR-ed parts, those of x IN (1, 2) among them."""
+    """The operands of OR; x IN (1, 2) counts as x = 1 OR x = 2."""
     node = condition.unnest()
     if isinstance(node, exp.Or):
         yield from _alternatives(node.left, types)
@@ -41,10 +41,10 @@ def _alternatives(condition: exp.Expr, types: Types) -> Iterator[exp.Expr]:
         yield node
 
 
-# Wrong without it: x IN (9007199254740993, 1e0) compares DOUBLEs, which x = 9007199254740993 does not. And without ANSI mode
-# x IN ('01', '2') compares texts for any x, where x = '01' compares integers.
+# Wrong without it: x IN (9007199254740993, 1e0) compares DOUBLEs, but x = 9007199254740993 does not. And without ANSI mode x IN
+# ('01', '2') compares texts for any x, but x = '01' compares integers.
 def _are_pairs(node: exp.In, types: Types) -> bool:
-    """Whether x IN (a, b) compares in the types in which x = a and x = b do."""
+    """Whether x IN (a, b) compares in the same types as x = a and x = b."""
     values = [each for each in node.expressions if not isinstance(each.unnest(), exp.Null)]
     kinds = [infer_type(each, types) for each in (node.this, *values)]
     if all(map(is_exact_number, kinds)):

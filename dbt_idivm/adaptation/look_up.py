@@ -1,13 +1,13 @@
-"""look_up: joins that the old view does not have.
+"""look_up: joins that the old view lacks.
 
     SELECT id, cid, price FROM o        SELECT o.id, o.cid, o.price, c.name FROM o LEFT JOIN c ON c.id = o.cid
                                         π id, cid, price, name (stored ⟕ c.id = cid c)
 
-Sound: the old view has one stored row for each row of its block, copies included, and ⋈, ⟕, ⋉ and ▷ with a relation distribute
-over that: the pairs of a row depend on the values that the join's condition reads, which the stored row has. Conditions over the
+Sound: the old view has one stored row for each row of its block, copies included, and ⋈, ⟕, ⋉ and ▷ with a relation work row by
+row: the partners of a row depend only on the values that the join condition reads, which the stored row has. Conditions over the
 left rows may be tested before the look-up: σ_c(L ⟕ R) = σ_c(L) ⟕ R. An inner join may drop rows. The relation is read at the
-version that the new state names. Not where the condition reads what is not stored; nor where a join has no equality, whose pairs
-are too many.
+version in the new state. Not where the condition reads a value that is not stored, nor for joins without an equality, which have
+too many pairs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _reads(condition: exp.Expr, relation: Operator) -> bool:
 
 
 def _has_all(condition: exp.Expr, part: Part, rows: Operator, relation: Operator) -> bool:
-    """Whether what the condition reads of other added relations is among the rows already."""
+    """Whether the rows already have the attributes of other added relations that the condition reads."""
     have = {*rows.columns, *relation.columns}
     return all(name in have for name in attributes(condition) if name in part.difference.added)
 

@@ -1,10 +1,10 @@
-"""narrowed: conditions that the old view does not have.
+"""narrowed: conditions that the old view lacks.
 
     SELECT id, price FROM o WHERE price > 1     … WHERE price > 1 AND price < 9
                                                 σ price < 9 (stored)
 
-Sound: σ_{a ∧ b} = σ_b(σ_a), row by row. Not where a condition reads what is not stored, nor where one that may fail stands before
-one that the view has already: the rebuild could fail for a row that is not stored.
+Sound: σ_{a ∧ b} = σ_b(σ_a), row by row. Not where a condition reads a value that is not stored, nor where a condition that may
+fail precedes one of the old view: the rebuild could then fail for a row that is not stored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _adapt(part: Part) -> Part | None:
     return None if None in found or condition is None else part.over(Select(part.rows, condition))
 
 
-# Wrong without it: of `1 / x > 0 AND x <> 0`, after `x <> 0`, Spark evaluates the first part for x = 0.
+# Wrong without it: if `x <> 0` becomes `1 / x > 0 AND x <> 0`, Spark evaluates the first part for x = 0.
 def _may_fail_first(part: Part) -> bool:
     difference = part.difference
     seen = False

@@ -1,4 +1,4 @@
-"""A part of the adapted view, while rules add what the new definition has: stored rows of the old one, or rows of its sources."""
+"""A part of the adapted view while rules extend it to the new definition: stored rows of the old view, or rows of its sources."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Kind = str
 
 @dataclass(frozen=True)
 class Part:
-    """`rows` so far. `held`: what stored rows hold, over old attributes; None where the rows have the attributes of the new
-    block's own sources. `fetched`: attributes of these that were looked up, over those of the rows."""
+    """`rows`: the rows so far. `held`: the values in stored rows, over old attributes; None if the rows have the attributes of
+    the new block's own sources. `fetched`: attributes of these sources that were looked up, defined over the rows."""
 
     rows: Operator
     difference: Difference
@@ -27,7 +27,7 @@ class Part:
     fetched: Definitions = field(default_factory=dict)
 
     def derived(self, expression: exp.Expr) -> exp.Expr | None:
-        """An expression over attributes of the new block's sources, over those of the rows; None if it cannot be had."""
+        """Rewrite an expression over attributes of the new block's sources to one over the rows; None if that is impossible."""
         if self.held is None:
             return expression
         added = {name: column(name) for name in self.difference.added}
@@ -42,7 +42,7 @@ class Part:
         return replace(self, rows=rows)
 
     def with_fetched(self, rows: Operator, fetched: Definitions) -> Part:
-        """Rows that have more: attributes of the sources, over those of these rows."""
+        """The part with these rows, which additionally have the fetched attributes of sources."""
         assert self.held is not None
         names = (name for each in fetched.values() for name in attributes(each))
         return replace(self, rows=rows, held=self.held.beside(names), fetched=fetched)
@@ -50,8 +50,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Rule:
-    """One kind of edit. `takes`: whether the difference has it; `adapt`: the part with it, None where it is not sound, or what it
-    needs is not there. `name` is for people: what was edited, and over what it is computed."""
+    """One kind of edit. `takes`: whether the difference contains it. `adapt`: the part with the edit applied; None if that is
+    unsound or a required value is missing. `name`: what was edited, for people."""
 
     name: str
     takes: Callable[[Part], bool]

@@ -1,7 +1,8 @@
-"""Whether two operators have the same rows, and what the attributes of one are over those of the other.
+"""Whether two operators have the same rows, and how the attributes of one are defined over those of the other.
 
-View matching asks this of the operators that a block is made over: both read the same tables in the same way, and may differ in
-names, in which columns they pass, and in how their own inputs are spelled. What is not found to be the same is not.
+View matching asks this about the operators that a block is built on: both read the same tables in the same way, but may differ in
+names, in the columns that they output, and in the form of their inputs. Operators that are not recognised as equal count as
+different.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.operators import Aggregate, LookUpJoin, OuterJoin, Scan, SemiAntiJoin, UnionAll, Unnest, Window
 from dbt_idivm.passes.canonical import canonical
 
-Known = Mapping[str, exp.Expr]  # attribute of the new operator → what it is over those of the old one (`was`)
+Known = Mapping[str, exp.Expr]  # attribute of the new operator → its definition over those of the old one (`was`)
 Types = Mapping[str, exp.DataType]
 Pairs = tuple[tuple[Operator, Operator], ...]
 _MOST_ASSIGNMENTS = 64  # of the occurrences of one table to each other
 
 
 def same_rows(new: Operator, old: Operator) -> Known | None:
-    """The attributes of `new` over those of `old`, as far as they can be had; None if they may have other rows."""
+    """The attributes of `new` over those of `old`, as far as they can be derived; None if the rows may differ."""
     if type(new) is not type(old):
         return None
     found = _MATCHERS[type(new)](new, old) if type(new) in _MATCHERS else None
@@ -34,7 +35,8 @@ def same_rows(new: Operator, old: Operator) -> Known | None:
 
 
 def assignments(new: tuple[Operator, ...], old: tuple[Operator, ...]) -> Iterator[tuple[Pairs, Known, tuple[Operator, ...]]]:
-    """The ways to find each of the old sources among the new ones, what attributes are then, and the new sources that remain."""
+    """Assignments of each old source to a new one. Each consists of the pairs, the definitions of attributes, and the remaining
+    new sources."""
     return islice(_assigned(new, old), _MOST_ASSIGNMENTS)
 
 
@@ -50,18 +52,18 @@ def _assigned(new: tuple[Operator, ...], old: tuple[Operator, ...]) -> Iterator[
 
 
 def texts_of(conditions: Iterable[exp.Expr | None]) -> frozenset[str] | None:
-    """The conditions as a set; None if one is not known."""
+    """The texts of the conditions; None if one of them is None."""
     found = list(conditions)
     return None if None in found else frozenset(text_of(each) for each in found if each is not None)
 
 
 def _same_block(new: Block, old: Block) -> Known | None:
-    """What the attributes of the new block's sources are, if both blocks have the same sources and conditions."""
+    """The definitions of the attributes of the new block's sources, if both blocks have the same sources and conditions."""
     return next((known for _, known in _same_sources(new, old)), None)
 
 
 def _same_sources(new: Block, old: Block) -> Iterator[tuple[Pairs, Known]]:
-    """The ways in which they have; the first one is taken."""
+    """The assignments under which both blocks have the same sources and conditions."""
     if len(new.sources) != len(old.sources):
         return
     wanted = [of_old(each) for each in old.conditions]
@@ -72,8 +74,8 @@ def _same_sources(new: Block, old: Block) -> Iterator[tuple[Pairs, Known]]:
 
 
 def pairs_below(new: Operator, old: Operator) -> tuple[Pairs, ...]:
-    """Of two ⟕, ⋉ or ▷ with the same rows the sources of each input, paired as they are where this was found. None if it was
-    found in another way."""
+    """For two ⟕, ⋉ or ▷ with the same rows: the paired sources of each input, as they were matched; empty if they were matched in
+    another way."""
     if type(new) is not type(old) or _MATCHERS[type(new)](new, old) is None:
         return ()
     below = (next(_same_sources(block_of(one), block_of(two)), None) for one, two in zip(new.inputs, old.inputs, strict=True))
@@ -81,16 +83,17 @@ def pairs_below(new: Operator, old: Operator) -> tuple[Pairs, ...]:
 
 
 def _are_same(new: Sequence[exp.Expr], old: Sequence[exp.Expr], known: Known, types: Types) -> bool:
-    """Whether conditions over new attributes are those over old ones, and fail for no other rows."""
+    """Whether the new conditions equal the old ones, and fail for no other rows."""
     mine = [translated(each, known) for each in new]
     return texts_of(mine) == texts_of(old) and is_guarded_as_before(new, mine, old, types)
 
 
-# Wrong without it: of `x <> 0 AND 1 / x > 0` in the other order, which a rebuild evaluates, Spark fails for x = 0.
+# Wrong without it: if `x <> 0 AND 1 / x > 0` is written in the other order, Spark evaluates 1 / x for x = 0 in a rebuild.
 def is_guarded_as_before(
     new: Sequence[exp.Expr], translations: Sequence[exp.Expr | None], old: Sequence[exp.Expr], types: Types
 ) -> bool:
-    """Whether what may fail has all conditions before it that the old definition has before it, as far as there are any still."""
+    """Whether each condition that may fail still comes after all conditions that preceded it in the old definition and still
+    exist."""
     mine = [text_of(each) if each is not None else "" for each in translations]
     theirs = [text for text in map(text_of, old) if text in mine]
     failing = (text for each, text in zip(new, mine, strict=True) if text in theirs and may_raise(each, types))
@@ -98,7 +101,7 @@ def is_guarded_as_before(
 
 
 def types_of(sources: Iterable[Operator]) -> Types:
-    """The types of their attributes."""
+    """Attribute → type, for all these sources."""
     return {name: kind for each in sources for name, kind in each.types.items()}
 
 
@@ -107,14 +110,14 @@ def _held(old: Block) -> Held:
 
 
 def _passed(new: Block, old: Block, known: Known, *, whole: bool = False) -> dict[str, exp.Expr]:
-    """The attributes of an input over those of the old input. `whole`: each is one of them."""
+    """The attributes of an input over those of the old input. `whole`: only those that equal an old attribute."""
     held = _held(old)
     found = {name: (held.whole if whole else held.derived)(each) for name, each in mapped(new.names, known).items()}
     return {name: each for name, each in found.items() if each is not None}
 
 
 def _is_same(new: exp.Expr, old: exp.Expr, below: tuple[Block, Block], known: Known) -> bool:
-    """Whether two expressions over attributes of inputs have one value."""
+    """Whether two expressions over attributes of the inputs have the same value."""
     found = translated(below[0].over(new), known)
     return found is not None and text_of(found) == text_of(of_old(below[1].over(old)))
 
@@ -128,7 +131,7 @@ def _scan(new: Operator, old: Operator) -> Known | None:
 
 
 def _aggregate(new: Operator, old: Operator) -> Known | None:
-    """γ of the same rows by the same groups. Calls that the old one lacks are not known."""
+    """γ over the same rows with the same groups. Calls that the old one lacks are left undefined."""
     assert isinstance(new, Aggregate) and isinstance(old, Aggregate)
     below = block_of(new.child), block_of(old.child)
     known = _same_block(*below)
@@ -154,7 +157,7 @@ def _window(new: Operator, old: Operator) -> Known | None:
     mine = texts_of(translated(below[0].names[name], known) for name in new.partition)
     found = _passed(*below, known)
     if mine != texts_of(of_old(below[1].names[name]) for name in old.partition):
-        return found  # the rows of its input all the same
+        return found  # the rows are those of its input all the same
     for call in new.calls:
         other = next(
             (
@@ -183,7 +186,8 @@ def _unnest(new: Operator, old: Operator) -> Known | None:
 
 
 def _two(new: Operator, old: Operator, condition: exp.Expr, other: exp.Expr) -> tuple[Known, Known] | None:
-    """What the sources below the two inputs are, if both inputs have the same rows and the conditions are the same."""
+    """The definitions of the sources' attributes for both inputs, if the inputs have the same rows and the conditions are equal;
+    else None."""
     news, olds = ([block_of(each) for each in node.inputs] for node in (new, old))
     left, right = (_same_block(*pair) for pair in zip(news, olds, strict=True))
     if left is None or right is None:
@@ -196,7 +200,7 @@ def _two(new: Operator, old: Operator, condition: exp.Expr, other: exp.Expr) -> 
     return (left, right) if _are_same(parts, wanted, known, types) else None
 
 
-# Wrong with `derived` for a padded side: coalesce(y, 0) that is computed below it is NULL in a padded row, and above it 0.
+# Wrong with `derived` for a padded side: coalesce(y, 0) computed below the join is NULL in a padded row, but 0 above it.
 def _outer_join(new: Operator, old: Operator) -> Known | None:
     assert isinstance(new, OuterJoin) and isinstance(old, OuterJoin)
     known = _two(new, old, new.condition, old.condition) if new.full == old.full else None
@@ -249,7 +253,7 @@ def _across(values: Iterable[exp.Expr]) -> tuple[str, ...]:
 
 
 def _if_equal(new: Operator, old: Operator) -> Known | None:
-    """Trees that are equal but for names."""
+    """Whether the trees are equal except for names."""
     mine, other = canonical(new), canonical(old)
     return {name: was(theirs) for name, theirs in mine.names_for(other).items()} if mine.text == other.text else None
 

@@ -1,4 +1,4 @@
-"""An adaptation as SQL: the rows of the new view, or what is deleted from and inserted into the stored ones."""
+"""An adaptation as SQL: a query for the rows of the new view, or statements that delete and insert rows in place."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from dbt_idivm.script.plan import Plan
 
 
 def adapted_query(found: Adaptation, new: Plan, binding: Binding) -> exp.Select:
-    """The stored columns of the new view, over the tables at the versions of the binding, the old view among them."""
+    """Query for the stored columns of the new view, over the tables and the old view at the versions of the binding."""
     return _query(found.rows, found, new, binding)
 
 
 def delete_rows(found: Adaptation, dialect: Dialect) -> exp.Delete | None:
-    """The stored rows that leave, where the others stay as they are."""
+    """DELETE for the stored rows that leave while the others stay in place; None if none leave."""
     if found.kept is None:
         return None
-    # Wrong with columns that are not qualified: of exists(parts, e -> e > v.e) both would be the variable.
+    # Wrong without qualified columns: in exists(parts, e -> e > v.e) both would be the lambda variable.
     stored = found.stored.occurrence
     table = exp.alias_(dialect.table(found.stored.table, None), identifier(stored), table=True)
     stays = exp.Coalesce(this=exp.Paren(this=_over_table(found.kept, found)), expressions=[exp.false()])
@@ -32,10 +32,10 @@ def delete_rows(found: Adaptation, dialect: Dialect) -> exp.Delete | None:
 
 
 def insert_rows(found: Adaptation, new: Plan, binding: Binding) -> exp.Insert | None:
-    """The rows that come, where the stored ones stay as they are."""
+    """INSERT for the additional rows while the stored ones stay in place; None if there are none."""
     if found.more is None:
         return None
-    # by their names: a user may have moved a column
+    # by name: a user may have moved a column
     names = [each.name for each in new.columns]
     return insert_into(binding.dialect.table(found.stored.table, None), names, _query(found.more, found, new, binding))
 

@@ -1,12 +1,12 @@
-"""widened: conditions of the old view that the new one does not have.
+"""widened: conditions of the old view that the new one lacks.
 
     SELECT id, price FROM o WHERE status = 'open'       … WHERE status IN ('open', 'new')
     stored ⊎ π σ status IN ('open', 'new') ∧ ¬(status = 'open') (o)
 
-Sound: the rows of the new block are those for which the lost conditions L are true, as they are for the stored ones, and those
-for which they are not: σ_N(B) = σ_N(σ_L(B)) ⊎ σ_{N ∧ L is not true}(B). NULL counts as not true. Only the second part reads the
-sources, at the versions that the old state names. New conditions are tested for stored rows, too, unless they follow from a lost
-one; a lost one that follows from a new one is as if it were not lost, unless something that may fail comes to stand before that.
+Sound: the new block consists of rows that satisfy the lost conditions L, like the stored ones, and rows that do not: σ_N(B) =
+σ_N(σ_L(B)) ⊎ σ_{N ∧ L is not true}(B). NULL counts as not true. Only the second part reads the sources, at the versions in the
+old state. New conditions are tested for stored rows as well, unless a lost condition implies them. A lost condition that is
+implied by a new one does not count as lost, unless a condition that may fail then comes before it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ NAME = "condition widened"
 
 
 def rest_of(difference: Difference) -> Part | None:
-    """The rows of the new block that are not stored, before look-ups and conditions that are new; None where a lost condition
-    reads what the new sources do not have."""
+    """The rows of the new block that are not stored, before new look-ups and new conditions; None if a lost condition reads an
+    attribute that the new sources do not have."""
     sources = tuple(_with_columns(*pair) for pair in difference.pairs)
     old = dict(_as_new(difference, sources))
     lost = [translated(each, old) for each in difference.lost]
@@ -47,7 +47,8 @@ def rest_of(difference: Difference) -> Part | None:
 
 
 def without_followed(difference: Difference) -> Difference:
-    """Without lost conditions that follow from new ones: `price > 1` of `price > 6`. No row comes for want of them."""
+    """Remove lost conditions that new ones imply, such as `price > 1` if `price > 6` is new: no rows have to be added for
+    them."""
     types = _old_types(difference)
     lost = tuple(
         each for each in difference.lost if not any(implies(found, each, types) for found in _tested_instead(difference, each))
@@ -55,9 +56,9 @@ def without_followed(difference: Difference) -> Difference:
     return replace(difference, lost=lost)
 
 
-# Wrong without it: of `1 / y > 0 AND x > 6`, after `x > 1`, a rebuild evaluates the first part for rows that are not stored.
+# Wrong without it: if `x > 1` becomes `1 / y > 0 AND x > 6`, a rebuild evaluates the first part for rows that are not stored.
 def _tested_instead(difference: Difference, lost: exp.Expr) -> Iterator[exp.Expr]:
-    """The conditions that are new, over old attributes, up to one that may fail and was not tested before the lost one."""
+    """New conditions over old attributes, up to the first one that may fail and was not tested before the lost condition."""
     texts = [text_of(of_old(each)) for each in difference.old.conditions]
     before = texts[: texts.index(text_of(lost))]
     for each in difference.new.conditions:
@@ -69,7 +70,7 @@ def _tested_instead(difference: Difference, lost: exp.Expr) -> Iterator[exp.Expr
 
 
 def without_implied(difference: Difference) -> Difference:
-    """For stored rows, of which some conditions are known to be true."""
+    """Remove new conditions that are implied by lost ones, which are true for stored rows."""
     known, types = difference.known, _old_types(difference)
     kept = []
     for each in difference.extra:
@@ -84,7 +85,7 @@ def _old_types(difference: Difference) -> dict[str, exp.DataType]:
 
 
 def _with_columns(new: Operator, old: Operator) -> Operator:
-    """A table with the columns that the old view reads, too."""
+    """A scan with the columns that the old view reads in addition."""
     if not isinstance(new, Scan) or not isinstance(old, Scan) or new.used is None:
         return new
     mine = {each.name: each for each in new.attributes}
@@ -94,7 +95,7 @@ def _with_columns(new: Operator, old: Operator) -> Operator:
 
 
 def _as_new(difference: Difference, sources: tuple[Operator, ...]) -> Iterator[tuple[str, exp.Expr]]:
-    """Old attributes as attributes of the new sources."""
+    """Old attributes → attributes of the new sources."""
     for name, each in difference.known.items():
         other = name_of_old(each)
         if other is not None:

@@ -1,4 +1,4 @@
-"""The work of taking stored rows over, for the estimate of what it takes against a rebuild."""
+"""The work of a migration, for comparing its estimate with that of a rebuild."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dbt_idivm.adaptation.adapt import Adaptation
 from dbt_idivm.cost.measure import Measure
 from dbt_idivm.cost.work import Situation
 
-MIGRATION = "migration"  # beside the names of ways and the rebuild
+MIGRATION = "migration"  # a name like those of ways and the rebuild
 
 
 def adaptation(found: Adaptation, now: Situation) -> Measure:
-    """Evaluating and writing the rows that are written, and finding the stored rows that leave. `now` has the size of the stored
-    table among those of tables, and as its view."""
+    """The work of evaluating and writing the rows to be written, and of finding the stored rows that leave. `now` contains the
+    size of the stored table both among the tables and as its view."""
     view, rows = now.stored, found.more if found.in_place else found.rows
     leaves = found.in_place and found.kept is not None
     leaving = Measure(nodes=1, tuples=view.rows, bytes_read=view.bytes) if leaves else Measure()

@@ -1,4 +1,4 @@
-"""All advice on one project in one setting, and what it adds up to."""
+"""All advice on one project in one setting, and its totals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from dbt_idivm.project import Project, label
 
 @dataclass(frozen=True)
 class Taken:
-    """The last run of a model beside the estimate: seconds, and seconds of a day if each run took as long."""
+    """A model's last run beside its estimate. `seconds`: of the run; `day`: of a day if each run took that long; `expected`: the
+    estimate."""
 
     model: str
     mode: str
@@ -33,8 +34,9 @@ class Taken:
 
 @dataclass(frozen=True)
 class Advice:
-    """`upkeep` of all models that have a plan, also of those that are not maintained now; `storing`: how each is stored best.
-    Caches and clusterings are those of the advised project, deferring is on top of it. The most useful first, in each list."""
+    """`upkeep`: estimates of all models that have a plan, including those that are not maintained now. `storing`: the best way to
+    store each. Caches and clusterings apply to the project as advised; deferring comes on top. Each list is sorted by
+    usefulness."""
 
     upkeep: tuple[Upkeep, ...]
     storing: tuple[Storing, ...]
@@ -47,27 +49,27 @@ class Advice:
     measured: tuple[Taken, ...] = ()
     notes: tuple[Finding, ...] = ()
     refreshes: float = 24.0
-    engine: str | None = None  # whose prices and durations are used
+    engine: str | None = None  # the engine whose prices and durations are used
 
     @property
     def seconds(self) -> float:
-        """Of one refresh of all models, each as is quicker."""
+        """Seconds of one refresh of all models, each by the faster method."""
         return sum(each.refresh for each in self.upkeep)
 
     @property
     def today(self) -> float:
-        """Seconds of a day, with the models as they are."""
+        """Seconds per day with the models as they are."""
         return sum(each.today for each in self.storing)
 
     @property
     def advised(self) -> float:
-        """Seconds of a day, with each model as it is stored best."""
+        """Seconds per day with each model stored as advised."""
         return sum(each.advised for each in self.storing)
 
 
 @dataclass
 class Subject:
-    """The project that is advised upon: the user's, and `maintained`, with all models maintained that can be."""
+    """The project to advise on: as the user has it, and `maintained`, with every model maintained that can be."""
 
     user: Project
     maintained: Project
@@ -79,12 +81,12 @@ class Subject:
 
     @property
     def read(self) -> tuple[str, ...]:
-        """All tables that a model reads, also one without a plan."""
+        """All tables that a model reads, including models without a plan."""
         return tuple(sorted({info.table for each in self.maintained.tables.values() for info in each.values()}))
 
 
 def subject(project: Project, sizes: Callable[[str], float | None] = lambda table: None, given: Collection[str] = ()) -> Subject:
-    """`sizes`: rows of a table, as far as they are known; `given`: models, in lower case, of which it is said what changes."""
+    """`sizes`: table → number of rows, None if unknown. `given`: models, in lower case, whose changes are given by options."""
     return Subject(project, all_maintained(project, sizes, given))
 
 
@@ -96,13 +98,13 @@ def advise(
     notes: Sequence[Finding] = (),
     engine: str | None = None,
 ) -> Advice:
-    """The advice. `asked`: keys that the user asks about; `runs`: unique ID → what the last run of a model took; `engine`: the
-    one that the setting's experience is of."""
+    """Compute all advice. `asked`: keys that the user asks about. `runs`: unique ID → last run of the model. `engine`: the engine
+    that the setting's experience is from."""
     models = tuple(project.maintained.planned())
     trees = {each.name: project.maintained.tree(each) for each in models}
     first = Estimates(models, setting)
     upkeep = first.all()
-    # a model has as many rows whatever is stored between it and its base tables
+    # a model has the same number of rows whatever is stored between it and its base tables
     setting = replace(
         setting, stored={**{table: first.of(each.name).rows for each in models for table in each.tables}, **setting.stored}
     )

@@ -1,4 +1,4 @@
-"""Which intermediate caches (config `caches`, ADR 0009) would pay: each model is planned with them."""
+"""Which intermediate caches (config `caches`, ADR 0009) would pay off: each model is planned with each choice of caches."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dbt_idivm.advice.variants import with_config, with_nodes
 from dbt_idivm.context import Caches
 from dbt_idivm.project import Model, Project
 
-_LEAST = 1.0  # seconds in a day
+_LEAST = 1.0  # saved seconds per day
 
 
 @dataclass(frozen=True)
 class Cached:
-    """A model with other `caches` than now; seconds of a day, and the bytes that they take."""
+    """A model with other `caches` than now: seconds per day now and then, and bytes of the caches."""
 
     model: str
     unique_id: str
@@ -31,11 +31,12 @@ class Cached:
 
 
 def cached(project: Project, estimates: Estimates) -> tuple[Cached, ...]:
-    """Caches that pay, the best ones of each model, within the space: those first that save most for each byte."""
+    """The caches that pay off, at most one choice for each model, most useful first. If space is limited, those that save most
+    per byte."""
     best = []
     for model in estimates.models.values():
         now = estimates.of(model.name)
-        # a cache is maintained by a MERGE of its own
+        # each cache is maintained by its own MERGE
         if now.refresh > 2 * estimates.setting.prices.merges and not model.plan.caches:
             found = [
                 each for each in _each(project, estimates, model) if each.cached < WORTH * each.today and each.saves >= _LEAST
@@ -45,7 +46,7 @@ def cached(project: Project, estimates: Estimates) -> tuple[Cached, ...]:
 
 
 def _each(project: Project, estimates: Estimates, model: Model) -> Iterator[Cached]:
-    """What each choice of caches would cost."""
+    """The cost of each choice of caches."""
     node, refreshes = project.keys.nodes[model.unique_id], estimates.setting.refreshes
     names = project.subviews.get(model.unique_id, ())
     choices: list[Caches] = ["all", *((name,) for name in names)]

@@ -1,10 +1,10 @@
 """Which tables and views should be clustered by which columns, so that Delta skips files in a refresh.
 
-A refresh of few changed rows has their keys as literal ranges (`script/key_ranges.py`): a file is read if its own range of the
-column meets that from the smallest changed key to the largest, or in a large table one of the intervals that these keys are in.
-In a table that is clustered by the column a range is a part of the files; in one that is not it is all of them. Of n keys that
-are scattered the range spans (n − 1)/(n + 1) of the column, without the largest gaps; if they are neighbours, such as those of
-one day, hardly more than the files that hold them. Both are told.
+A refresh with few changed rows has their keys as literal ranges (`script/key_ranges.py`). Delta reads a file if its own range of
+the column overlaps with that from the smallest to the largest changed key, or in a large table with one of the intervals of these
+keys. If the table is clustered by the column, a range covers a part of the files; if not, all of them. If n changed keys are
+scattered, the range spans (n − 1)/(n + 1) of the column, without the largest gaps. If they are neighbours, such as the keys of
+one day, it covers hardly more than the files that contain them. Both cases are reported.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.value_range import MOST_PARTS
 from dbt_idivm.script.ways import Application
 
-_LEAST = 1.0  # seconds in a day, at best
-_RANGES = (Type.TEXT, Type.VARCHAR, Type.DATE)  # besides integers: types of which there are literal ranges
+_LEAST = 1.0  # saved seconds per day, in the best case
+_RANGES = (Type.TEXT, Type.VARCHAR, Type.DATE)  # types with literal ranges, besides integers
 
 
 @dataclass(frozen=True)
 class Clustered:
-    """A table or a model, and a column that clustering it by pays. Seconds of a day: if the changed keys are scattered, and if
-    they are neighbours. `models`: whose refreshes are quicker; `is_model`: `cluster_by` in its config does it."""
+    """A table or model, and a column by which it should be clustered. `saves`, `at_best`: seconds per day if the changed keys are
+    scattered, and if they are neighbours. `models`: those whose refreshes get faster. `is_model`: whether `cluster_by` in its
+    config does it."""
 
     table: str
     column: str
@@ -50,7 +51,7 @@ class Clustered:
 
 
 def clustered(project: Project, estimates: Estimates) -> tuple[Clustered, ...]:
-    """One column for each table, the most useful first; none for models that are clustered already."""
+    """The best column for each table, most useful first; none for models that are clustered already."""
     done = {name for name, model in estimates.models.items() if own_config(project.keys.nodes[model.unique_id]).get("cluster_by")}
     found: dict[tuple[str, str], Clustered] = {}
     for model in estimates.models.values():
@@ -77,18 +78,19 @@ def clustered(project: Project, estimates: Estimates) -> tuple[Clustered, ...]:
 
 
 def _parts(keys: float, files: float, rows: float) -> tuple[float, float]:
-    """The part of the files that is read for so many keys of a table with so many rows: scattered, and neighbours."""
+    """Fractions of the files that are read for this many keys in a table with this many rows: for scattered keys, and for
+    neighbours."""
     if keys > INLINE_ROWS or files <= 1:
         return 1.0, 1.0
     gaps = max(keys - 1, 0.0)
     left_out = min(MOST_PARTS - 1, gaps) if rows >= MANY_ROWS else 0.0
-    # of m gaps at random the k largest are k / m (1 + ln m / k) of their sum
+    # of m random gaps the k largest are k / m (1 + ln m / k) of their sum
     spanned = gaps - left_out * (1 + log(gaps / left_out) if left_out else 0.0)
     return min(1.0, spanned / (keys + 1) + (left_out + 1) / files), min(1.0, 1 / files)
 
 
 def _view(model: Model, applied: Applied, done: Application, estimates: Estimates) -> Iterator[Clustered]:
-    """Of the model itself, by a visible column by which all of its i-diffs name rows."""
+    """Advice for the model itself: visible columns that all of its i-diffs use to name rows."""
     now, root = applied.now, model.plan.root
     if done.shape == "append" or now.stored.files <= 1:
         return
@@ -106,7 +108,7 @@ def _view(model: Model, applied: Applied, done: Application, estimates: Estimate
 
 
 def _work(applied: Applied, done: Application, part: float) -> Measure:
-    """Finding and writing the touched rows, if only that part of the view's files can hold them."""
+    """The work of finding and writing the touched rows, if only the fraction `part` of the view's files can contain them."""
     now, view = applied.now, applied.now.stored
     touched, inserted = effect(done, now)
     whole = target_of(now)
@@ -122,7 +124,7 @@ def _work(applied: Applied, done: Application, part: float) -> Measure:
 
 
 def _tables(model: Model, applied: Applied, done: Application, estimates: Estimates) -> Iterator[Clustered]:
-    """Of tables that are joined with changed rows of another one, by the column that they are joined on."""
+    """Advice for tables that are joined with changed rows of another one: their join columns."""
     scans = {
         scan.attribute(column.name): (scan, column)
         for scan in model.plan.scans

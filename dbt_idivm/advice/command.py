@@ -28,7 +28,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 @dataclass(frozen=True)
 class Options(Given):
-    """As they are given."""
+    """The options of the command, as given."""
 
     reads: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
@@ -126,7 +126,7 @@ def _built(project: Project, runs: Mapping[str, Last]) -> dict[str, float]:
 
 
 def _stored(about: Subject, sizes: Mapping[str, float], runs: Mapping[str, Last]) -> Mapping[str, float]:
-    """The rows of models as the catalog or an option says, or as their last build had."""
+    """Relation of a model → its number of rows, according to the catalog, an option, or its last build."""
     found: dict[str, float] = {}
     for each in about.maintained.planned():
         built = runs[each.unique_id].rows if each.unique_id in runs else None
@@ -137,7 +137,7 @@ def _stored(about: Subject, sizes: Mapping[str, float], runs: Mapping[str, Last]
 
 
 def compiled(target: Path) -> Project:
-    """The project whose artifacts are in a folder. Raises IDIVM-114 where there are none, or a model is not compiled."""
+    """The project with the artifacts in a folder. Raises IDIVM-114 if there are none, or a model is not compiled."""
     try:
         project = project_of(target)
     except SchemaFileError as error:

@@ -1,10 +1,10 @@
-"""Eager or deferred: how many refreshes' changes a model should let gather. Hanson 1987, deferred maintenance.
+"""Eager or deferred maintenance (Hanson 1987): over how many runs a model should let changes accumulate.
 
-    cost of a day   refreshes/k · refresh(changes of k refreshes), for k = 1, 2, 4, … within the hours that a model may be behind
+    cost per day   refreshes/k · refresh(changes of k refreshes), for k = 1, 2, 4, … within the allowed staleness
 
-What a refresh costs whatever has changed is divided among k; rows that change again count once. The k-th runs of a day are
-nested, so a model that is refreshed in every 8th run reads inputs that are refreshed in every 4th one as they are then: it is
-behind by its own k, or by the largest of what it reads.
+The fixed cost of a refresh is paid only in every k-th run, and rows that change repeatedly count once. Runs are nested: a model
+that is refreshed in every 8th run reads inputs of every 4th run as of that run. So its staleness is given by its own k, or by the
+largest k of its inputs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST = 1024
 
 @dataclass(frozen=True)
 class Deferred:
-    """Refresh the model in every so many `runs`; seconds of a day now, and then."""
+    """Refresh the model only in every `runs`-th run; seconds per day now and then."""
 
     model: str
     runs: int
@@ -34,7 +34,7 @@ class Deferred:
 
 
 def allowed(setting: Setting) -> Iterator[int]:
-    """Numbers of refreshes whose changes may gather."""
+    """The allowed numbers of refreshes over which changes may accumulate: powers of two."""
     runs = 1
     while runs <= _MOST and runs * 24 / setting.refreshes <= max(setting.stale, 24 / setting.refreshes):
         yield runs
@@ -42,7 +42,7 @@ def allowed(setting: Setting) -> Iterator[int]:
 
 
 def deferred(models: Iterable[Model], names: Iterable[str], setting: Setting) -> tuple[Deferred, ...]:
-    """The models of these names that should not be refreshed in every run, what saves most first."""
+    """Those of the named models that should not be refreshed in every run, most useful first."""
     models, found = tuple(models), []
     by_runs = {runs: Estimates(models, setting.gathering(runs)) for runs in allowed(setting)}
     for name in names if len(by_runs) > 1 else ():

@@ -1,6 +1,6 @@
-"""What a refresh of each model is estimated to take, as `strategy: auto` does it (`cost/work.py`), and what reading it takes.
+"""Estimated durations of refreshing each model as `strategy: auto` does it (`cost/work.py`), and of reading it.
 
-Each model comes after what it reads: one that is refreshed changes by the rows that are touched.
+Models are estimated after their inputs: a refreshed model changes by the rows that are touched in it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from dbt_idivm.script.ways import Application
 
 @dataclass(frozen=True)
 class Upkeep:
-    """Of one model, in seconds: a refresh by the best `way` and rebuilt, both with its caches (without a way nothing of what it
-    reads changes); evaluating its SELECT, and reading its stored rows. `cached`: bytes of its caches."""
+    """Estimates for one model, in seconds: `incremental`, a refresh by the best `way` (None if no input changes), and `rebuilt`,
+    both including its caches; `query`, evaluating its SELECT; `scan`, reading its stored rows. `cached`: bytes of its caches."""
 
     model: str
     way: str | None
@@ -39,25 +39,25 @@ class Upkeep:
 
     @property
     def is_maintained(self) -> bool:
-        """Whether an incremental refresh is not slower."""
+        """Whether an incremental refresh is at least as fast as a rebuild."""
         return self.incremental <= self.rebuilt
 
     @property
     def refresh(self) -> float:
-        """As is quicker."""
+        """The smaller of the two, in seconds."""
         return min(self.incremental, self.rebuilt)
 
 
 @dataclass(frozen=True)
 class Applied:
-    """The refresh that an estimate is of; `done` is None if nothing changes."""
+    """The refresh behind an estimate; `done` is None if nothing changes."""
 
     now: Situation
     done: Application | None
 
 
 class Estimates:
-    """Of models, in one setting."""
+    """Estimates for models in one setting, computed on demand."""
 
     def __init__(self, models: Iterable[Model], setting: Setting) -> None:
         self.models = {each.name: each for each in models}
@@ -69,7 +69,7 @@ class Estimates:
         self.applied: dict[str, Applied] = {}
 
     def changed(self, models: Iterable[Model], names: Collection[str]) -> Estimates:
-        """Of other models, of which all but these have plans, inputs and sizes as before."""
+        """Estimates for `models`, reusing all results except those of `names`."""
         found = Estimates(models, self.setting)
         gone = {table for name in names if name in self.models for table in self.models[name].tables}
         found.sizes = {table: size for table, size in self.sizes.items() if table not in gone}
@@ -83,7 +83,7 @@ class Estimates:
 
     @deep_recursion()
     def of(self, name: str) -> Upkeep:
-        """The estimate of one model."""
+        """The estimates for one model; those of its inputs are computed first."""
         if name not in self.known:
             self._visit(self.models[name])
         return self.known[name]
@@ -117,7 +117,7 @@ class Estimates:
             self.counts[scan.table] = TableChanges(change.inserted, change.deleted, change.updated)
 
     def _refreshed(self, plan: Plan, name: str, tables: tuple[str, ...]) -> Upkeep:
-        """A refresh of a plan, whose tables are known then."""
+        """Estimate a refresh of a plan whose tables have known sizes, and store the size and the changes of its own `tables`."""
         rows = next((self.setting.stored[table] for table in tables if table in self.setting.stored), None)
         types = (plan.root.types[each.attribute] for each in plan.columns)
         view = None if rows is None else of_rows(rows, types)
@@ -137,7 +137,7 @@ class Estimates:
 
 
 def base_tables(models: Iterable[Model]) -> tuple[str, ...]:
-    """The tables that the models are made of, in order of their names."""
+    """The tables that the models are computed from, sorted by name."""
     models = tuple(models)
     made = {table for each in models for table in each.tables}
     return tuple(sorted({scan.table for each in models for scan in each.plan.base_scans} - made))

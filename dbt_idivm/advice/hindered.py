@@ -1,4 +1,4 @@
-"""Models that are rebuilt on every run, and what to do about each; and what a declared key would make cheaper."""
+"""Models that are rebuilt on every run, with a remedy for each; and what a declared key would save."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dbt_idivm.project import Project, label
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
 
-_LEAST = 1.0  # seconds in a day that a key saves
+_LEAST = 1.0  # seconds per day that a key has to save
 
 
 @dataclass(frozen=True)
 class Blocked:
-    """A model that is rebuilt on every run, and how many models are made of it. `where`: the SQL that is the reason."""
+    """A model that is rebuilt on every run. `where`: the SQL that causes it. `below`: number of models that depend on it."""
 
     model: str
     code: str
@@ -32,8 +32,9 @@ class Blocked:
 
 @dataclass(frozen=True)
 class Keyed:
-    """What a key of a table would do: seconds of a day that it saves, the `cheaper` models, and those that are `maintained`
-    with it only. `declared`: what it is known by; `holds`: somebody said that it is one, else that is to be checked first."""
+    """The effect of a key of a table: saved seconds per day, the models that become `cheaper`, and those that become
+    `maintained`. `declared`: evidence for the key. `holds`: whether the user vouches for it; otherwise it has to be checked
+    first."""
 
     table: str
     columns: tuple[str, ...]
@@ -45,8 +46,7 @@ class Keyed:
 
 
 def blocked(project: Project) -> tuple[Blocked, ...]:
-    """The models with `materialized: idivm` that have no plan, or are configured to be rebuilt; those that most models are made
-    of come first."""
+    """Models with `materialized: idivm` that have no plan or are configured to be rebuilt; those with most dependants first."""
     found = []
     for node in project.nodes_of_models():
         try:
@@ -66,9 +66,9 @@ def blocked(project: Project) -> tuple[Blocked, ...]:
 
 
 def keyed(project: Project, estimates: Estimates, asked: Sequence[Key]) -> tuple[Keyed, ...]:
-    """Keys that are worth declaring, what saves most first. `asked`: what the user asks about is told in any case.
+    """Keys worth declaring, most useful first. `asked`: keys that the user asks about; these are always reported.
 
-    Candidates of a table without a key: those, columns with a test `unique` but not `not_null`, and what is named as one.
+    Candidates for a table without a key: these, columns with a test `unique` but not `not_null`, and columns named like a key.
     """
     found = []
     nodes = {name: node for node in project.keys.nodes.values() for name in relation_names(node)}
@@ -86,7 +86,7 @@ def keyed(project: Project, estimates: Estimates, asked: Sequence[Key]) -> tuple
 
 
 def _effect(project: Project, estimates: Estimates, node: Node, key: Keyed) -> Keyed:
-    """What the models that are planned again with the key cost then."""
+    """The effect of a key: models that read the table are planned again with it."""
     varied = with_nodes(project, {node["unique_id"]: with_key(node, key.columns)})
     models = {each.name: each for each in varied.project.planned()}
     names = {label(project.keys.nodes[each]) for each in varied.replanned}
@@ -109,20 +109,20 @@ def _effect(project: Project, estimates: Estimates, node: Node, key: Keyed) -> K
 
 
 def _is_known(estimates: Estimates, name: str) -> bool:
-    """Whether the sizes of all that a model reads are known."""
+    """Whether the sizes of all tables that a model reads are known."""
     return all(
         scan.table in estimates.made or scan.table in estimates.setting.rows for scan in estimates.models[name].plan.base_scans
     )
 
 
 def _halves(project: Project, node: Node) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Columns that are tested to be unique, and not that they are not NULL."""
+    """Columns that are tested to be unique, but not to be NOT NULL, with advice."""
     for columns, source in project.keys.halves(node).items():
         yield columns, f"{source}; add the test not_null"
 
 
 def _named(project: Project, node: Node, table: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The first column that is named as a key of this table is."""
+    """The first column that is named like a key of this table, with advice."""
     name = name_parts(table)[-1].lower()
     names = ("id", *(f"{each}_{end}" for each in (name, name.removesuffix("s")) for end in ("id", "key", "sk")))
     columns = project.columns_of(node)

@@ -1,4 +1,4 @@
-"""What is known of projects that are estimated in one setting: from options, from statistics, and from earlier refreshes."""
+"""Facts about projects that are estimated in one setting: from options, statistics and earlier refreshes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dbt_idivm.project import Project
 
 @dataclass(frozen=True)
 class Given:
-    """The options that say what is not in the artifacts, as they are given."""
+    """The options that replace or complete the artifacts, as given."""
 
     rows: tuple[str, ...] = ()
     rates: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Given:
 
 
 def estimate_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command with the options of `Given`, under the names of its fields."""
+    """Decorator that adds the options of `Given` to a command, under the names of its fields."""
     options = (
         click.option("--rows", multiple=True, metavar="TABLE=N", help="Rows of a table; else those of target/catalog.json."),
         click.option(
@@ -62,8 +62,8 @@ def estimate_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Known:
-    """`about`: the projects; `tables`: their base tables. `sizes`: table → its rows as an option says, or statistics; `lies`: the
-    statistics that cannot be true. `rates`: what changes of the tables from one refresh to the next."""
+    """`about`: the projects. `tables`: their base tables. `sizes`: table → number of rows, from options or statistics. `lies`:
+    statistics that cannot be true. `rates`: table → what changes from one refresh to the next."""
 
     about: tuple[Subject, ...]
     tables: tuple[str, ...]
@@ -73,12 +73,12 @@ class Known:
     learned: Learned = field(default_factory=Learned)
 
     def rows(self, table: str) -> float | None:
-        """The rows of a table; None if nobody says."""
+        """The number of rows of a table; None if unknown."""
         return of_table(self.sizes, table)
 
 
 def known(projects: Sequence[Project], folder: Path, given: Given) -> Known:
-    """What is known of some projects; durations are those of `folder`. Raises IDIVM-115 for an option that is not understood."""
+    """Collect the facts about some projects; durations are those of `folder`. Raises IDIVM-115 for an invalid option."""
     of_each = [statistics(each) for each in projects]
     rows = read_rows(given.rows)
     sizes = {table: count for counts, _ in reversed(of_each) for table, count in counts.items()} | rows

@@ -1,6 +1,6 @@
-"""What refreshes really took: the prices of `.idivm/costs.json`, and the last run in `target/run_results.json`.
+"""How long refreshes really took: the prices in `.idivm/costs.json`, and the last run in `target/run_results.json`.
 
-Neither is needed, and what cannot be read costs nothing but the better estimate: it is named in a note.
+Both files are optional. An unreadable file only makes estimates less accurate; it is reported in a note.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOTHING_DONE = "noop"
 
 @dataclass(frozen=True)
 class Learned:
-    """`engine`: whose durations the experience is of; None without experience."""
+    """`engine`: the engine that the experience is from; None without experience."""
 
     experience: Experience = field(default_factory=Experience)
     engine: str | None = None
@@ -31,8 +31,8 @@ class Learned:
 
 @dataclass(frozen=True)
 class Last:
-    """What the last run of a model was and took, in seconds; `estimate` is what it had been expected to take. `changes`: input →
-    the rows of its net diff; `rows`: of the model, if it was built."""
+    """The last run of a model. `seconds`: its duration; `estimate`: the duration expected before. `changes`: input → rows of its
+    net diff. `rows`: rows of the model, if it was built."""
 
     mode: str
     seconds: float
@@ -42,8 +42,8 @@ class Last:
 
 
 def learned(path: Path, engine: str | None = None) -> Learned:
-    """The experience with an engine, of which a part of the name is enough; else with the one that was used last, which the
-    adapter writes at the end."""
+    """The experience with the engine whose name contains `engine`, or with the one used last: the adapter writes that at the
+    end."""
     if not path.exists():
         return _ignored(path, f"there are no durations of `{engine}`") if engine else Learned()
     try:
@@ -66,7 +66,7 @@ def _ignored(path: Path, problem: str) -> Learned:
 
 
 def last_runs(path: Path) -> tuple[Mapping[str, Last], tuple[Finding, ...]]:
-    """Unique ID → its last run, of those that dbt's last command ran; none after `dbt compile`, which runs nothing."""
+    """Unique ID → last run, for the models that dbt's last command ran. Empty after `dbt compile`, which runs nothing."""
     if not path.exists():
         return {}, ()
     try:
@@ -77,7 +77,7 @@ def last_runs(path: Path) -> tuple[Mapping[str, Last], tuple[Finding, ...]]:
 
 
 def _run(result: Mapping[str, Any]) -> Last | None:
-    """A refresh that did something, or a statement of another materialization."""
+    """The run in a result of dbt; None if it did nothing or failed. Other materializations are included."""
     response = result.get("adapter_response") or {}
     if result.get("status") != "success" or not response or not str(result["unique_id"]).startswith("model."):
         return None

@@ -1,4 +1,4 @@
-"""What `idivm advise` reads from its options and from statistics; what is no such thing has a code."""
+"""Parse the options of `idivm advise` and statistics. Invalid input raises an error with a code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RATE = re.compile(rf"(?P<table>[^=]+)=(?P<part>{_NUMBER})(?P<percent>%)?(?P<day
 _ROWS = re.compile(r"(?P<table>[^=]+)=(?P<rows>\d[\d_]*)")
 _READS = re.compile(rf"(?P<model>[^=]+)=(?P<reads>{_NUMBER})(?:/day)?")
 _KEY = re.compile(r"(?P<table>[^=]+)=(?P<columns>[^=,]+(?:,[^=,]+)*)")
-_WIDEST = 1 << 20  # bytes of a row that statistics are believed of
+_WIDEST = 1 << 20  # bytes of a row up to which statistics are believed
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class Key:
 
 
 def read_rows(given: Sequence[str]) -> dict[str, float]:
-    """Table → its number of rows, of options `TABLE=N`. Raises IDIVM-115."""
+    """Parse `TABLE=N`: table → number of rows. Raises IDIVM-115."""
     found = [_match(_ROWS, "--rows", each, "TABLE=N, such as orders=50_000_000") for each in given]
     return {each["table"].lower(): _number("--rows", each[0], each["rows"]) for each in found}
 
 
 def read_rates(given: Sequence[str], tables: Sequence[str], refreshes: float) -> dict[str, Rate]:
-    """Table → what changes of it from one refresh to the next, of options `TABLE=PART[%][/day][:kind]`. Raises IDIVM-115 for
-    what is no such text, and for a table that no model reads."""
+    """Parse `TABLE=PART[%][/day][:kind]`: table → fraction that changes from one refresh to the next. Raises IDIVM-115 for other
+    text, and for a table that no model reads."""
     found: dict[str, Rate] = {}
     for each in given:
         match = _match(_RATE, "--rate", each, "TABLE=PART[/day][:inserted|:updated|:deleted], such as orders=0.01/day")
@@ -51,7 +51,7 @@ def read_rates(given: Sequence[str], tables: Sequence[str], refreshes: float) ->
 
 
 def read_reads(given: Sequence[str], models: Sequence[str]) -> dict[str, float]:
-    """Model → reads in a day, of options `MODEL=N[/day]`. Raises IDIVM-115."""
+    """Parse `MODEL=N[/day]`: model → reads per day. Raises IDIVM-115."""
     found: dict[str, float] = {}
     for each in given:
         match = _match(_READS, "--reads", each, "MODEL=N/day, such as sales=100/day")
@@ -61,7 +61,7 @@ def read_reads(given: Sequence[str], models: Sequence[str]) -> dict[str, float]:
 
 
 def read_keys(given: Sequence[str], tables: Sequence[str]) -> tuple[Key, ...]:
-    """Keys, of options `TABLE=COLUMN,…`. Raises IDIVM-115."""
+    """Parse `TABLE=COLUMN,…`. Raises IDIVM-115."""
     found = []
     for each in given:
         match = _match(_KEY, "--key", each, "TABLE=COLUMN,…, such as orders=id")
@@ -78,7 +78,7 @@ def _number(option: str, text: str, number: str) -> float:
 
 
 def check_keys(project: Project, keys: Iterable[Key]) -> None:
-    """Raises IDIVM-304 for a column that a table does not have, as far as its columns are known."""
+    """Raise IDIVM-304 for a column that a table does not have. Tables with unknown columns are not checked."""
     nodes = {name: node for node in project.keys.nodes.values() for name in relation_names(node)}
     found = []
     for key in keys:
@@ -117,8 +117,7 @@ def _named(option: str, text: str, name: str, known: Sequence[str]) -> list[str]
 
 
 def sizes_of(tables: Iterable[str], rows: Mapping[str, float], lies: Iterable[Finding] = ()) -> dict[str, float]:
-    """Table → its number of rows. Raises IDIVM-116 with all tables of which it is not known, and what is said of them
-    (`lies`)."""
+    """Table → number of rows. Raises IDIVM-116 with all tables of unknown size, and with the findings of `lies` about them."""
     found = {table: of_table(rows, table) for table in tables}
     if missing := [table for table, count in found.items() if count is None]:
         raise IdivmError([finding(116, tables=listed(missing)), *(each for each in lies if each.details["table"] in missing)])
@@ -126,8 +125,7 @@ def sizes_of(tables: Iterable[str], rows: Mapping[str, float], lies: Iterable[Fi
 
 
 def statistics(project: Project) -> tuple[dict[str, float], list[Finding]]:
-    """Relation → its number of rows, where the catalog has statistics of it that can be true; and a finding (IDIVM-117) for each
-    of the others."""
+    """Relation → number of rows from plausible statistics in the catalog; and a finding (IDIVM-117) for each implausible one."""
     found: dict[str, float] = {}
     notes = []
     for unique_id, entry in {**project.catalog.get("nodes", {}), **project.catalog.get("sources", {})}.items():
@@ -144,7 +142,7 @@ def statistics(project: Project) -> tuple[dict[str, float], list[Finding]]:
 
 
 def _rows_of(stats: Mapping[str, Any]) -> tuple[float | None, str | None]:
-    """The rows in dbt's statistics of a relation, and why they cannot be true."""
+    """The number of rows in dbt's statistics of a relation, and why it cannot be true; both None if there is none."""
     text = str(_value(stats, "statistics") or "")
     rows = _value(stats, "rows", "num_rows")
     counted, sized = re.search(r"(-?\d+) rows", text), re.search(r"(-?\d+) bytes", text)
@@ -164,17 +162,17 @@ def _rows_of(stats: Mapping[str, Any]) -> tuple[float | None, str | None]:
 
 
 def _value(stats: Mapping[str, Any], *names: str) -> Any:
-    """Of the first of these statistics that there is."""
+    """The value of the first of these statistics that exists."""
     return next((stats[name].get("value") for name in names if isinstance(stats.get(name), dict)), None)
 
 
 def contradicted(rows: Mapping[str, float], runs: Iterable[Last]) -> list[Finding]:
-    """Tables of which the last run saw more rows change than the statistics say that they have."""
+    """Findings for tables of which the last run saw more changed rows than they have according to statistics."""
     notes = {}
     for run in runs:
         for name, changed in (run.changes or {}).items():
             count = of_table(rows, name)
-            if count is not None and changed > 2 * count + 1:  # of an update both images
+            if count is not None and changed > 2 * count + 1:  # an update has two images
                 notes[name] = finding(
                     117,
                     table=name,

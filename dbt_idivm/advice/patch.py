@@ -1,12 +1,12 @@
-"""The advice as properties of models, which dbt reads from a YAML file of their own.
+"""Write the advice as properties of models, in a YAML file of its own that dbt reads.
 
     models:
     - name: order_names
       config:
         materialized: view
 
-dbt allows the properties of a model in one file only, a `config()` in its SQL is stronger than they are, and models of other
-packages have them in `dbt_project.yml`: for such models the same lines are printed, with the file that they belong into.
+dbt allows the properties of a model in only one file, a `config()` in its SQL overrides them, and models of other packages have
+theirs in `dbt_project.yml`. For such models the same lines are printed, with the file that they belong in.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from dbt_idivm.project import Project, label
 DEFAULT = Path("models", "_idivm_advice.yml")
 _MARK = "# Written by `idivm advise`, which changes it again: add nothing else to this file.\n"
 _CONFIG = re.compile(r"\{\{-?\s*config\s*\((.*?)\)\s*-?\}\}", re.DOTALL)
-_LEAST = 1.0  # seconds in a day that a clustering saves wherever the changed keys are
+_LEAST = 1.0  # seconds per day that a clustering has to save even for scattered keys
 Config = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What belongs into a file that is not ours, and why."""
+    """Lines that belong in a file that is not ours, and why."""
 
     finding: Finding
     text: str
@@ -45,15 +45,15 @@ class Elsewhere:
 
 @dataclass(frozen=True)
 class Patch:
-    """`text`: of our own file; "" if there is nothing to write."""
+    """`text`: the content of our own file; "" if there is nothing to write."""
 
     text: str
     elsewhere: tuple[Elsewhere, ...]
 
 
 def patch(advice: Advice, project: Project, path: Path, folder: Path) -> Patch:
-    """The advice on the project in `folder`; `path` is that of our file in it. What the file has of models that there are is
-    kept, as it is in force. Raises IDIVM-120 if another one is at that path."""
+    """The advice on the project in `folder`. `path`: our file in it. Entries of existing models in that file are kept, because
+    they are in force. Raises IDIVM-120 if the file is not ours."""
     models = {label(node) for node in project.keys.nodes.values() if node.get("resource_type") == "model"}
     own = {name: config for name, config in _written(folder / path).items() if name in models}
     others: dict[tuple[str, str], dict[str, Config]] = {}
@@ -72,7 +72,7 @@ def patch(advice: Advice, project: Project, path: Path, folder: Path) -> Patch:
 
 
 def configs(advice: Advice, project: Project) -> Mapping[str, Config]:
-    """Unique ID → the config that a model should have, of those that should have another one."""
+    """Unique ID → config that the model should have, for models whose config should change."""
     ids = {each.model: each for each in advice.storing}
     found: dict[str, dict[str, Any]] = {each.unique_id: {"materialized": each.kind} for each in advice.storing if each.is_changed}
     ours: dict[str, dict[str, Any]] = {}
@@ -93,8 +93,8 @@ def configs(advice: Advice, project: Project) -> Mapping[str, Config]:
 
 
 def _with(node: Node, more: Mapping[str, Any]) -> Config:
-    """All of our config with more in it, where the user has it, under `idivm` or in `meta`: the lines may take the place of those
-    that are there, and dbt 2 replaces what is given for more models."""
+    """Our complete config with `more` merged into it, at the place where the user has it (`idivm` or `meta`): the new lines may
+    replace the existing ones, and dbt 2 replaces what is given for several models."""
     known, given = own_config(node), node["config"]
     direct = given.get("idivm") and ("idivm" not in (given.get("meta") or {}) or "idivm" in (node.get("unrendered_config") or {}))
     merged = {**known, **more, **({"keys": {**(known.get("keys") or {}), **more["keys"]}} if "keys" in more else {})}
@@ -102,7 +102,7 @@ def _with(node: Node, more: Mapping[str, Any]) -> Config:
 
 
 def _elsewhere(project: Project, node: Node, config: Config, path: Path) -> tuple[str, str] | None:
-    """The file that the config belongs into, and why, if that is not ours."""
+    """(file, reason) if the config belongs in a file that is not ours; None otherwise."""
     package, own = node.get("package_name"), project.manifest["metadata"].get("project_name")
     if package is not None and own is not None and package != own:
         return "dbt_project.yml", f"it is a model of the package {package}, which has its properties there"
@@ -118,7 +118,7 @@ def _elsewhere(project: Project, node: Node, config: Config, path: Path) -> tupl
 
 
 def _written(path: Path) -> dict[str, Config]:
-    """Model → its config in our file; nothing if there is none. Raises IDIVM-120."""
+    """Model → its config in our file; empty if there is no file. Raises IDIVM-120."""
     if not path.exists():
         return {}
     try:
@@ -137,7 +137,7 @@ def _yaml(models: Mapping[str, Config]) -> str:
 
 
 def write(found: Patch, path: Path) -> None:
-    """Put our file there, in one step. Raises IDIVM-120."""
+    """Write our file atomically. Raises IDIVM-120."""
     try:
         descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -149,6 +149,6 @@ def write(found: Patch, path: Path) -> None:
 
 
 def told(found: Patch) -> Iterator[str]:
-    """What belongs into other files, for the user."""
+    """Messages for the user about lines that belong in other files."""
     for each in found.elsewhere:
         yield f"{each.finding.summary}: {each.finding.why}.\n\n{each.text}"

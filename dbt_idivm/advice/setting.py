@@ -1,4 +1,4 @@
-"""What advice depends on besides the project: sizes, rates of change and of reading, and what is known of the engine."""
+"""What advice depends on besides the project: sizes, rates of changing and reading, and experience with the engine."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dbt_idivm.cost.measure import Prices
 from dbt_idivm.dag.costs import Rate
 from dbt_idivm.relation_name import name_parts
 
-WORTH = 0.9  # something else is advised if it leaves less of the cost
-UNREAD = 24.0  # how often a model is read in a day that no model reads, and of which nothing else is given
+WORTH = 0.9  # an alternative is advised if it costs less than this part of the current cost
+UNREAD = 24.0  # default reads per day of a model that no model reads
 
 
 def last_part(name: str) -> str:
@@ -20,16 +20,16 @@ def last_part(name: str) -> str:
 
 
 def of_table(given: Mapping[str, float], table: str) -> float | None:
-    """What is given for a table, by its name or by the last part of it."""
+    """The value given for a table, by its name or by the last part of its name."""
     return given.get(table.lower(), given.get(last_part(table)))
 
 
 @dataclass(frozen=True)
 class Setting:
-    """`rows` has each base table, `stored` the models' tables whose rows are known. `rates`: what changes of a table from one
-    refresh to the next, nothing of those that are not listed; `refreshes` in a day. `reads`: model → how often it is read in a
-    day besides by models of the project. `space`: bytes that may be kept besides the models, None for any. `stale`: hours that a
-    model may be behind its inputs."""
+    """`rows`: base table → number of rows; `stored`: the same for models, where known. `rates`: table → fractions that change
+    from one refresh to the next (0 if not listed). `refreshes`: per day. `reads`: model → reads per day by others than models of
+    the project. `space`: bytes that may be used besides the models, None for any. `stale`: hours by which a model may be behind
+    its inputs."""
 
     rows: Mapping[str, float]
     rates: Mapping[str, Rate] = field(default_factory=dict)
@@ -45,8 +45,8 @@ class Setting:
         return self.experience.prices
 
     def gathering(self, runs: int) -> Setting:
-        """If each refresh has the changes of so many. Rows that are updated again count once (Hanson's net changes): which ones
-        are updated is taken as random."""
+        """The setting if each refresh processes the changes of `runs` runs. Rows that are updated repeatedly count once (Hanson's
+        net changes); the updated rows are assumed to be random."""
         rates = {
             table: Rate(each.inserted * runs, min(each.deleted * runs, 1.0), 1.0 - (1.0 - min(each.updated, 1.0)) ** runs)
             for table, each in self.rates.items()

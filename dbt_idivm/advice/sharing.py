@@ -1,7 +1,7 @@
-"""Subviews that several models compute, and that are worth a model of their own: Mistry et al. 2001.
+"""Subviews that several models compute, and that are worth a model of their own (Mistry et al. 2001).
 
-All models enter one AND-OR DAG (`dag/build.py`), a model that reads another one with the SELECT of that one, so that models meet
-in equal subviews. The greedy search (`dag/select.py`) says what is worth keeping besides the models.
+All models enter one AND-OR DAG (`dag/build.py`). A model that reads another one is entered with that one's SELECT expanded, so
+that models meet in equal subviews. The greedy search (`dag/select.py`) finds which ones to keep besides the models.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from dbt_idivm.dag.select import Selection, select
 
 @dataclass(frozen=True)
 class Shared:
-    """A subview that is worth keeping besides the models, and the models that it saves work. `kept`: it is worth maintaining,
-    else it is computed once in a run, as a model with `materialized='table'` is."""
+    """A subview worth keeping besides the models, and the models that it saves work. `kept`: it is worth maintaining; otherwise
+    it is computed once per run, like a model with `materialized='table'`."""
 
     subview: str
     models: tuple[str, ...]
@@ -34,7 +34,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of tables; nothing has changed yet."""
+    """Numbers of rows of tables, without any changes."""
 
     sizes: Mapping[str, Size]
 
@@ -46,16 +46,17 @@ class Rows:
 
 
 def shared_by(trees: Mapping[str, Operator], sizes: Mapping[str, Size], setting: Setting) -> tuple[Shared, ...]:
-    """What the models should share, the most useful first. `trees`: model → its SELECT over base tables, with those of the models
-    that it reads."""
+    """What the models should share, most useful first. `trees`: model → its SELECT over base tables, with the models that it
+    reads expanded."""
     dag = build(trees, Rows(sizes))
-    # nobody can write changes as a model
+    # users cannot define a model of changes
     selection = select(Costs(dag, setting.rates, setting.prices), Options(differentials="none", space=setting.space))
     return tuple(sorted(_shared(dag, selection), key=lambda each: -each.saves))
 
 
 def _shared(dag: Dag, selection: Selection) -> Iterator[Shared]:
-    """What several models read and none is, with these models. Change feeds of models are kept anyway."""
+    """The chosen subviews that several models read, with these models. Models themselves are excluded, and so are their change
+    feeds, which exist anyway."""
     for choice in selection.choices:
         group = choice.units[0].group
         models = _above(dag, group)
@@ -64,7 +65,7 @@ def _shared(dag: Dag, selection: Selection) -> Iterator[Shared]:
 
 
 def _described(dag: Dag, group: int, depth: int = 2) -> str:
-    """The subview as its last operations, over tables and models."""
+    """The subview as text: its top operations, over tables and models."""
     found = dag.groups[group]
     if found.is_table:
         return found.form
@@ -77,7 +78,7 @@ def _described(dag: Dag, group: int, depth: int = 2) -> str:
 
 
 def _above(dag: Dag, group: int) -> tuple[str, ...]:
-    """The models that are made of a group, without those that read it through another model."""
+    """The models that depend on a group, except those that read it only through another model."""
     reached, views = {group}, frozenset(dag.views.values())
     for each in dag.groups[group + 1 :]:  # inputs come before what reads them
         if any(not (reached - views).isdisjoint(operation.inputs) for operation in each.operations):

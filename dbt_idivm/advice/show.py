@@ -1,4 +1,4 @@
-"""How `idivm advise` shows its advice: as tables, and as JSON."""
+"""Output of `idivm advise`: as tables, and as JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def as_json(advice: Advice) -> str:
-    """The advice as a JSON object. `upkeep` and `shared` are seconds of one refresh, all else is seconds of a day."""
+    """The advice as a JSON object. `upkeep` and `shared` are in seconds of one refresh, everything else in seconds per day."""
     found: dict[str, Any] = {
         **asdict(advice),
         "notes": [_note(each) for each in advice.notes],
@@ -37,7 +37,7 @@ def _note(found: Finding) -> dict[str, str]:
 
 
 def show(advice: Advice) -> None:
-    """Print it: models, what hinders, what else would pay, and the sum."""
+    """Print the advice: models, obstacles, further improvements, and the total."""
     console = Console(highlight=False)
     upkeep, measured = {each.model: each for each in advice.upkeep}, {each.model: each for each in advice.measured}
     taken = {name: f"{each.mode} {seconds(each.seconds)}" for name, each in measured.items()}
@@ -157,7 +157,7 @@ def _upkeep(found: Upkeep | None) -> tuple[str, str]:
 
 
 def _advice(found: Storing, upkeep: Upkeep | None) -> str:
-    """The kind, and why in some words."""
+    """The advised kind, and the reason in a few words."""
     saves = f", saves {seconds(found.saves)} a day" if found.saves > 0 else ""
     saves += ", without its test idivm_equivalent" if found.fails_test else ""
     if found.kind == EPHEMERAL:

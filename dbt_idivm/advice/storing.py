@@ -1,13 +1,13 @@
-"""Which models are worth storing, and how: Hanson 1987.
+"""Which models are worth storing, and how (Hanson 1987).
 
-A view is worth storing where reading it outweighs its upkeep. In a day a model costs:
+A view is worth storing if reading it outweighs its upkeep. The cost of a model per day is:
 
     maintained   refreshes · min(incremental, rebuilt) + reads · scan
     a table      refreshes · rebuilt                   + reads · scan
-    a view       reads · query                         + what the refreshes of its readers cost more
+    a view       reads · query                         + the additional cost of its readers' refreshes
 
-`reads` run a query over the model; the refreshes of stored models are no such reads: they are planned again over the tables
-below a view. Models are decided one after the other, each after what it reads, with what was decided before.
+`reads` are queries over the model. Refreshes of stored models do not count as reads: they are planned again over the tables below
+a view. Models are decided one after the other, each after its inputs, given the decisions made before.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from dbt_idivm.project import Model, Project, label
 from dbt_idivm.schema_file import SchemaFileError
 
 _TEST = "idivm_equivalent"
-_LEAST = 1.0  # and saves so many seconds in a day
+_LEAST = 1.0  # the least saving in seconds per day
 MAINTAINED, TABLE, VIEW, EPHEMERAL = "idivm", "table", "view", "ephemeral"
 
 
 @dataclass(frozen=True)
 class Storing:
-    """One model: how it is materialised `now`, and what is best (`kind`). Seconds of a day; `saves`: with what the refreshes of
-    its readers cost less. `reads` in a day, each by a query. `fails_test`: its test `idivm_equivalent` has to go."""
+    """One model: its materialization `now`, and the best one (`kind`). Costs are seconds per day; `saves` includes the savings of
+    its readers' refreshes. `reads`: queries per day. `fails_test`: whether its test `idivm_equivalent` has to be removed."""
 
     model: str
     unique_id: str
@@ -52,8 +52,8 @@ class Storing:
 
 @dataclass
 class Deciding:
-    """The models of a project and how they are stored so far. `kinds`: unique ID → its materialization in the user's project, of
-    those that are decided upon; `project` has those that are stored as maintained ones."""
+    """The models of a project and the decisions so far. `kinds`: unique ID → materialization in the user's project, for the
+    models to decide on. `project`: all stored ones of these as maintained models."""
 
     project: Project
     setting: Setting
@@ -61,7 +61,7 @@ class Deciding:
     estimates: Estimates
     decided: dict[str, str] = field(default_factory=dict)
     found: list[Storing] = field(default_factory=list)
-    left: float = inf  # bytes that views may take if they are stored
+    left: float = inf  # bytes left for storing views
     queries: dict[str, float] = field(default_factory=dict)  # unique ID → seconds of its SELECT
 
     def name(self, unique_id: str) -> str:
@@ -73,25 +73,25 @@ class Deciding:
 
     @cached_property
     def exposed(self) -> frozenset[str]:
-        """The nodes that an exposure of the project reads."""
+        """Nodes that an exposure of the project reads."""
         found = self.project.manifest.get("exposures", {}).values()
         return frozenset(each for exposure in found for each in exposure.get("depends_on", {}).get("nodes", ()))
 
     @cached_property
     def compared(self) -> frozenset[str]:
-        """The models with the test `idivm_equivalent`, which only a maintained model passes."""
+        """Models with the test `idivm_equivalent`, which only maintained models pass."""
         tests = (node for node in self.project.keys.nodes.values() if (node.get("test_metadata") or {}).get("name") == _TEST)
         return frozenset(str(each.get("attached_node")) for each in tests)
 
     def decide(self) -> None:
-        """Decide upon each model."""
+        """Decide on all models."""
         for unique_id in ordered(self.project):
             if unique_id in self.kinds:
                 self._decide(unique_id)
 
     def reads(self, unique_id: str, *, through: bool = False) -> float:
-        """Queries over a model in a day: those that are given, or a default if no model reads it; and one in each refresh by each
-        model or snapshot whose refresh has no estimate. `through`: with those of views that read it."""
+        """Queries over a model per day: the given number, or a default if no model reads it; plus one per refresh for each model
+        or snapshot whose refresh has no estimate. `through`: include the reads of views that read it."""
         known = self.readers.get(unique_id, ())
         given = self.setting.reads.get(self.name(unique_id).lower())
         found = (UNREAD if not known or unique_id in self.exposed else 0.0) if given is None else given
@@ -104,7 +104,7 @@ class Deciding:
         return found
 
     def upkeep(self, kind: str, of: Upkeep) -> float:
-        """Seconds of a day for the refreshes of a stored model; a MERGE that somebody wrote is taken to be as quick as ours."""
+        """Seconds per day for the refreshes of a stored model. Hand-written MERGEs are assumed to be as fast as ours."""
         return self.setting.refreshes * (of.rebuilt if kind == TABLE else of.refresh)
 
     def _decide(self, unique_id: str) -> None:
@@ -124,7 +124,7 @@ class Deciding:
         own, reads, above = stored.of(name), self.reads(unique_id, through=True), other.replanned - {unique_id}
         costs = self._stored(own, reads)
         costs[VIEW], self.queries[unique_id] = reads * own.query, own.query
-        more = self._of(above, view) - self._of(above, stored)  # of the refreshes of its readers, if it is a view
+        more = self._of(above, view) - self._of(above, stored)  # additional cost of its readers' refreshes if it is a view
         total = {**costs, VIEW: costs[VIEW] + more}
         fits = not is_view or own.bytes <= self.left
         kind = min((_best(own), VIEW), key=lambda each: total[each]) if fits else VIEW
@@ -137,17 +137,17 @@ class Deciding:
         self._found(unique_id, kind, saves)
 
     def _stored(self, own: Upkeep, reads: float) -> dict[str, float]:
-        """What a stored model costs in a day, by its kind."""
+        """Kind → cost of the stored model per day."""
         return {kind: self.upkeep(kind, own) + reads * own.scan for kind in (*STORED, MAINTAINED)}
 
     def _is_worth_storing(self, unique_id: str) -> bool:
-        """Whether queries alone would cost more than the model does: the refreshes of its readers are taken to become no cheaper
-        without it."""
+        """Whether queries alone would cost more than storing the model, assuming that the refreshes of its readers do not get
+        cheaper without it."""
         own, reads = self.estimates.of(self.name(unique_id)), self.reads(unique_id, through=True)
         return reads * own.query >= self._stored(own, reads)[_best(own)]
 
     def _best_stored(self, unique_id: str) -> tuple[str, float]:
-        """The best kind that is stored, and what it saves."""
+        """The best stored kind, and what it saves."""
         own, now = self.estimates.of(self.name(unique_id)), self.kinds[unique_id]
         costs = self._stored(own, self.reads(unique_id, through=True))
         return _if_worth(_best(own), now, costs, costs[now])
@@ -169,12 +169,12 @@ class Deciding:
         )
 
     def _now(self, unique_id: str) -> str:
-        """As what a model costs now: one that is configured to be rebuilt does what a table does."""
+        """The kind whose costs the model has now: one that is configured to be rebuilt costs as much as a table."""
         is_forced = str(own_config(self.project.keys.nodes[unique_id]).get("strategy")).lower() == "full"
         return TABLE if is_forced and self.kinds[unique_id] == MAINTAINED else self.kinds[unique_id]
 
     def priced(self, first: Estimates) -> tuple[Storing, ...]:
-        """What was found, by name, with what each model costs: as it is, among the others as they are, and as all are then."""
+        """The decisions sorted by name, with the cost of each model now (all others as they are) and then (all as advised)."""
         found = (
             replace(
                 each,
@@ -192,7 +192,7 @@ class Deciding:
         return self.upkeep(kind, own) + model.reads * own.scan
 
     def _can_be_estimated(self, models: Mapping[str, Model], also: set[str], still: set[str]) -> bool:
-        """Whether all models that had a plan have one, and this one, and the sizes of their tables are known."""
+        """Whether this model and all models that had a plan have one, over tables of known size."""
         made = {table for each in models.values() for table in each.tables}
         return also | still <= set(models) and all(
             scan.table in made or scan.table in self.setting.rows
@@ -201,7 +201,7 @@ class Deciding:
         )
 
     def _of(self, unique_ids: Iterable[str], estimates: Estimates) -> float:
-        """The refreshes of these models that are stored, in a day."""
+        """Seconds per day for refreshing those of these models that are stored."""
         return sum(
             self.upkeep(self.decided.get(each, self.kinds[each]), estimates.of(self.name(each)))
             for each in unique_ids
@@ -209,19 +209,19 @@ class Deciding:
         )
 
     def _is_read_once(self, unique_id: str, reads: float) -> bool:
-        """Whether one model alone reads it, so that it needs no relation, and it has no contract, which an ephemeral model cannot
-        have."""
+        """Whether exactly one model reads it and nothing else does, so that it needs no relation, and it has no contract, which
+        ephemeral models cannot have."""
         config = self.project.keys.nodes[unique_id]["config"]
         return reads == 0 and len(self.readers.get(unique_id, ())) == 1 and not (config.get("contract") or {}).get("enforced")
 
 
 def _best(own: Upkeep) -> str:
-    """How a stored model is refreshed best."""
+    """The cheapest way to refresh a stored model."""
     return TABLE if own.rebuilt < WORTH * own.incremental else MAINTAINED
 
 
 def _if_worth(kind: str, now: str, costs: Mapping[str, float], own: float) -> tuple[str, float]:
-    """The kind, and what it saves, if that is enough of what the model itself costs; else as it is now."""
+    """The kind and what it saves, if that is a sufficient part of the model's own cost; otherwise the kind as it is now."""
     saves = costs[now] - costs[kind]
     if saves < max(_LEAST, (1 - WORTH) * own) and not (kind == TABLE and now == MAINTAINED):
         return now, 0.0
@@ -229,7 +229,7 @@ def _if_worth(kind: str, now: str, costs: Mapping[str, float], own: float) -> tu
 
 
 def decide(user: Project, maintained: Project, setting: Setting) -> Deciding:
-    """What is best for each model. `maintained`: the user's project as `all_maintained` makes it."""
+    """The best materialization of each model. `maintained`: the user's project as returned by `all_maintained`."""
     kinds = {}
     for unique_id in ordered(maintained):
         node, now = maintained.keys.nodes[unique_id], materialized(user.keys.nodes[unique_id])

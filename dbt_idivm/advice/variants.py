@@ -1,6 +1,6 @@
-"""The same project with other configs or keys, of which only the models that may have another plan are planned again.
+"""Variants of a project with other configs or keys. Only models whose plan may change are planned again.
 
-A variant is another manifest: what dbt would write if the user changed the config. So it is read by the same code.
+A variant is another manifest, as dbt would write it after a change of the config, so it is read by the same code.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from dbt_idivm.project import Project
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.script.plan import Plan
 
-STORED = ("table", "incremental")  # kinds of models whose rows a refresh could maintain instead
+STORED = ("table", "incremental")  # kinds of models that could be maintained instead
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A project, and the unique IDs of models that have another plan than before."""
+    """A project, and the unique IDs of the models whose plan has changed."""
 
     project: Project
     replanned: frozenset[str]
 
 
 def with_nodes(project: Project, nodes: Mapping[str, Node]) -> Variant:
-    """With these nodes instead of those of the same IDs. A model is planned again if its node is another one, or what it reads
-    has other columns or IDs."""
+    """Replace nodes by those with the same IDs. A model is planned again if its node has changed, or if one of its inputs has
+    other columns or IDs."""
     manifest = {
         **project.manifest,
         **{
@@ -56,7 +56,7 @@ def with_nodes(project: Project, nodes: Mapping[str, Node]) -> Variant:
 
 
 def _interface(plan: Plan | Exception | None) -> object:
-    """What plans of readers depend on."""
+    """The properties of a plan that its readers' plans depend on."""
     if not isinstance(plan, Plan):
         return None
     kinds = tuple(plan.root.types[each.attribute].sql() for each in plan.columns)
@@ -82,7 +82,7 @@ def with_kind(node: Node, kind: str) -> Node:
 
 
 def with_config(node: Node, **ours: Any) -> Node:
-    """The node with more of our config."""
+    """The node with additional settings of ours."""
     meta = node["config"].get("meta") or {}
     return {**node, "config": {**node["config"], "idivm": None, "meta": {**meta, "idivm": {**own_config(node), **ours}}}}
 
@@ -93,8 +93,8 @@ def with_key(node: Node, columns: tuple[str, ...]) -> Node:
 
 
 def all_maintained(project: Project, sizes: Callable[[str], float | None], given: Collection[str]) -> Project:
-    """With `materialized: idivm` for all models that are stored and can be planned, over tables whose `sizes` are known: their
-    refreshes have estimates then. Models whose changes are `given` stay inputs."""
+    """The project with `materialized: idivm` for all models that are stored and can be planned over tables of known `sizes`, so
+    that their refreshes can be estimated. Models whose changes are `given` stay inputs."""
     found = {
         unique_id: node
         for unique_id, node in project.keys.nodes.items()
@@ -115,8 +115,8 @@ def all_maintained(project: Project, sizes: Callable[[str], float | None], given
 
 
 def _is_candidate(node: Node) -> bool:
-    """A compiled model of SQL. One that reads its own rows, as the incremental branch of `is_incremental()` does, has no plan:
-    it is none of its inputs (IDIVM-301)."""
+    """Whether it is a compiled SQL model. One that reads its own rows, such as the incremental branch of `is_incremental()`, gets
+    no plan, because it is not among its own inputs (IDIVM-301)."""
     return (
         node.get("resource_type") == "model"
         and materialized(node) in STORED
@@ -126,7 +126,7 @@ def _is_candidate(node: Node) -> bool:
 
 
 def readers(project: Project) -> Mapping[str, tuple[str, ...]]:
-    """Node → the models and snapshots that read it directly."""
+    """Node → models and snapshots that read it directly."""
     found: dict[str, list[str]] = {}
     for unique_id, node in project.keys.nodes.items():
         if node.get("resource_type") in ("model", "snapshot"):
@@ -136,7 +136,7 @@ def readers(project: Project) -> Mapping[str, tuple[str, ...]]:
 
 
 def below(project: Project, unique_id: str) -> tuple[str, ...]:
-    """The models that are made of a node, directly or through others."""
+    """All models that depend on a node, directly or indirectly."""
     read, found = readers(project), dict[str, None]()
     rest = [unique_id]
     while rest:

@@ -1,4 +1,4 @@
-"""The choice among the ways of a refresh and a rebuild, and at what size it would be another."""
+"""The choice among the ways of a refresh and a rebuild, and the size of tables at which it would change."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from dbt_idivm.cost.measure import Measure
 
 REBUILD = "rebuild"
-WHOLE = "whole"  # the way that runs the query as well, and a MERGE
+WHOLE = "whole"  # the way that runs the view's query, too, and then a MERGE
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """One way, or the rebuild: its work, and the seconds that it is estimated to take."""
+    """A way, or the rebuild, with its work and its estimated duration in seconds."""
 
     name: str
     measure: Measure
@@ -24,17 +24,16 @@ Chooser = Callable[[Sequence[Alternative]], Alternative]
 
 
 def cheapest(alternatives: Sequence[Alternative]) -> Alternative:
-    """The one with the smallest estimate, the first of equal ones."""
+    """The alternative with the smallest estimate; the first of equal ones."""
     return min(alternatives, key=lambda each: each.seconds)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen alternative, and all that there were, in order of preference.
+    """The chosen alternative, and all alternatives in order of preference.
 
-    `reading`: seconds of reading what changed, which a rebuild does not need, and `reads` its work; `is_read`: it was read before
-    this was chosen.
-    `started`, `decided`: when, by the clock of the invocation.
+    `reading`: seconds for reading the changes, which a rebuild does not need; `reads`: the work of that. `is_read`: whether they
+    were read before this choice. `started`, `decided`: times on the invocation's clock, in seconds.
     """
 
     chosen: Alternative
@@ -46,23 +45,23 @@ class Choice:
     decided: float = 0.0
 
     def of(self, name: str) -> Alternative:
-        """The alternative of that name."""
+        """The alternative called `name`."""
         return next(each for each in self.alternatives if each.name == name)
 
     @property
     def best_way(self) -> Alternative | None:
-        """The cheapest one that is no rebuild, and may cost less than one."""
+        """The cheapest way other than running the whole query, which cannot cost less than a rebuild; None if there is none."""
         ways = [each for each in self.alternatives if each.name not in (REBUILD, WHOLE)]
         return cheapest(ways) if ways else None
 
     @property
     def estimate(self) -> float:
-        """Seconds of the chosen one, from the first net diff that is read."""
+        """Estimated seconds of the chosen alternative, starting with reading the first net diff."""
         return self.chosen.seconds + (self.reading if self.is_read or self.chosen.name != REBUILD else 0.0)
 
     @property
     def estimates(self) -> Mapping[str, float]:
-        """Seconds of each alternative, had it been chosen at once."""
+        """Alternative → estimated seconds if it had been chosen at once."""
         return {each.name: each.seconds + (self.reading if each.name != REBUILD else 0.0) for each in self.alternatives}
 
 
@@ -70,9 +69,10 @@ _LARGER, _SMALLER = (1e2, 1e4, 1e6, 1e8), 1e-6
 
 
 def crossover(rebuild: Callable[[float], float], way: Callable[[float], float]) -> float | None:
-    """The factor by which all tables would have to grow for the way to be as quick as the rebuild; None if even 10⁸ is too small.
+    """The factor by which all tables would have to grow for the way to be as fast as the rebuild; None if 10⁸ is not enough.
 
-    Both are functions of the factor, and nearly straight lines: two points of each are enough for a number that people read.
+    Both arguments are functions of the factor that return seconds. They are nearly linear, so two points of each suffice for a
+    number that people read.
     """
     before = way(1.0) - rebuild(1.0)
     for factor in _LARGER:
@@ -83,18 +83,18 @@ def crossover(rebuild: Callable[[float], float], way: Callable[[float], float]) 
 
 
 def shrinking(rebuild: float, way: Callable[[float], float]) -> float | None:
-    """The part of the changes for which the way is as quick as a rebuild of so many seconds; None if it never is."""
+    """The fraction of the changes for which the way is as fast as a rebuild of `rebuild` seconds; None if it never is."""
     before, after = way(1.0) - rebuild, way(_SMALLER) - rebuild
     return None if after > 0 else max(1.0 - _zero(before, after), _SMALLER)
 
 
 def _zero(before: float, after: float) -> float:
-    """Where a straight line from `before`, which is positive, to `after`, which is not, is zero: from 0 to 1."""
+    """The zero, between 0 and 1, of a straight line from `before` (positive) to `after` (not positive)."""
     return min(max(before / (before - after), 0.0), 1.0) if before > after else 1.0
 
 
 def rounded(number: float) -> str:
-    """A number for people, with one digit that counts below ten and two above: 3 million, 750 thousand, 420."""
+    """A number for people, with one significant digit below ten and two above: 3 million, 750 thousand, 420."""
     for unit, name in ((1e9, " billion"), (1e6, " million"), (1e3, " thousand")):
         if number >= unit * 0.95:
             return f"{_short(number / unit)}{name}"

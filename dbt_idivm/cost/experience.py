@@ -1,8 +1,8 @@
-"""What refreshes really took: prices of an engine, and corrections for each view and way. Losing it costs speed, not truth.
+"""Experience: prices learned for an engine, and corrections for each view and way. Losing it costs speed, not correctness.
 
-All of it is frozen values: a refresh that is done makes a new experience out of the old one. Wrong figures do not last: what no
-duration can be is ignored, prices move by a part of the error and stay within bounds, of three durations the middle one
-counts, and the correction of a way that is not used returns to 1.
+Experience is immutable: each finished refresh creates a new one from the old one. Wrong figures do not persist: impossible
+durations are ignored, prices move by a fraction of the error within bounds, corrections are the median of three durations, and
+the correction of an unused way fades to 1.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from dbt_idivm.cost.choice import REBUILD
 from dbt_idivm.cost.measure import SAFE, Measure, Prices, bounded
 
 VERSION = 1
-_RATE = 0.3  # the part of an error that the prices take over
+_RATE = 0.3  # the fraction of an error that prices absorb at once
 _STEP = 2.0  # the largest error that prices take over at once
 _KEPT = 3  # ratios for each view and way
-_FADES = 0.9  # per refresh of the view by another way: the exponent of what is left of a correction
+_FADES = 0.9  # the exponent of a correction, for each refresh of the view by another way
 _LARGEST = 1000.0
-# Prices are the upper end of what was measured, so that a view may be rebuilt for good although a way is quicker: after so many
-# rebuilds a way that may be is tried once, unless that may take too long.
+# Prices are at the upper end of what was measured, so a view might be rebuilt forever although a way is faster. After this many
+# rebuilds, a way whose estimate is at most _LONGEST_TRY seconds is estimated at _HOPE of it, and so may be tried.
 _REBUILDS, _HOPE, _LONGEST_TRY = 2, 0.6, 30.0
 _MOST_VIEWS = 10_000
 _READING = "reading"
@@ -31,30 +31,31 @@ _READING = "reading"
 
 @dataclass(frozen=True)
 class Experience:
-    """`prices` of one engine. `ratios`: view → way → the last durations by what they were estimated, newest last."""
+    """`prices`: prices of one engine. `ratios`: view → way → the last ratios of actual to estimated durations, newest last."""
 
     prices: Prices = SAFE
     ratios: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
 
     def seconds(self, view: str, way: str, measure: Measure) -> float:
-        """The estimate; a hopeful one of a way of a view that was only rebuilt so far, if that is worth a try."""
+        """Estimated seconds; reduced for a way worth trying on a view that was only rebuilt so far."""
         found = measure.seconds(self.prices) * self.correction(view, way)
         return found * _HOPE if found <= _LONGEST_TRY and self._is_untried(view, way) else found
 
     def reading_seconds(self, view: str, measure: Measure) -> float:
-        """The estimate for reading what changed of the inputs of a view: it may be much less than looking at all keys, where the
-        files of most are skipped."""
+        """Estimated seconds for reading the changes of a view's inputs, reduced for a first try: if most files are skipped, it is
+        much faster than looking at all keys."""
         found = measure.seconds(self.prices) * self.correction(_reading_for(view), _READING)
         return found * _HOPE if found <= _LONGEST_TRY and self._is_untried(view, _READING) else found
 
     def _is_untried(self, view: str, way: str) -> bool:
-        """Whether the view was rebuilt several times, and maintained in no way."""
+        """Whether the view has been rebuilt several times, but never maintained."""
         known = self.ratios.get(view, {})
         return way != REBUILD and set(known) == {REBUILD} and len(known[REBUILD]) >= _REBUILDS
 
     def correction(self, view: str, way: str) -> float:
-        """By what this view and way differ from what the prices say. A way that was not tried has the root of what the view's
-        other ways have: else each of them is tried in turn where the first was much slower than a rebuild."""
+        """Correction factor: the median of this way's ratios; for an untried way the square root of the median over the other
+        ways; 1.0 if nothing is known. Without the root, each way would be tried in turn if the first was much slower than a
+        rebuild."""
         known = self.ratios.get(view, {})
         if way in known:
             return median(known[way])
@@ -62,11 +63,11 @@ class Experience:
         return sqrt(median(tried)) if tried and way != REBUILD else 1.0
 
     def learned(self, view: str, way: str, measure: Measure, seconds: float) -> Experience:
-        """With one more duration."""
+        """Learn that `way` took `seconds` for this view."""
         return replace(self, prices=self.priced(measure, seconds).prices)._with_ratio(view, way, measure, seconds)
 
     def learned_reading(self, view: str, measure: Measure, seconds: float) -> Experience:
-        """With one more duration of reading what changed. It says nothing of prices: how much is skipped depends on the keys."""
+        """Learn how long reading the changes took. Prices do not change, because the keys determine how much is skipped."""
         return self._with_ratio(_reading_for(view), _READING, measure, seconds)
 
     def _with_ratio(self, view: str, way: str, measure: Measure, seconds: float) -> Experience:
@@ -80,7 +81,7 @@ class Experience:
         return replace(self, ratios={**self.ratios, view: now})
 
     def priced(self, measure: Measure, seconds: float) -> Experience:
-        """With other prices, if the measure took so long: each takes its share of the error (exponentiated gradient)."""
+        """Learn prices from a duration in seconds: each price takes its share of the error (exponentiated gradient)."""
         predicted = measure.seconds(self.prices)
         if not _is_duration(seconds) or not _is_duration(predicted):
             return self
@@ -103,7 +104,7 @@ def _is_duration(seconds: float) -> bool:
 
 
 def read(found: Any) -> tuple[Experience, bool]:
-    """The experience in a JSON value, and whether all of it could be used. What cannot is left out."""
+    """Parse experience from JSON. Returns it, without its invalid parts, and whether everything was valid."""
     if not isinstance(found, dict):
         return Experience(), False
     given = found.get("prices")

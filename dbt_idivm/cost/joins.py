@@ -1,8 +1,8 @@
-"""The rows and the work of a tree of joins, conditions and unions, in the order of an engine and not in that of the text.
+"""Rows and work of a tree of joins, conditions and unions, in the order of execution instead of the order in the text.
 
-`FROM a, b, c WHERE ..` is a condition over products in the plan, and none of these products is ever made: engines apply a
-condition as soon as its attributes are there, and join next what a condition connects. So the tree is taken apart into
-products of leaves, one for each branch of its unions, and each product is put together greedily.
+`FROM a, b, c WHERE ..` is a condition over products in the plan, but no engine computes these products: it applies a condition as
+soon as its attributes are available, and joins next what a condition connects. So the tree is decomposed into products of leaves,
+one for each branch of its unions, and each product is joined greedily.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.relation import Relation
 
 _TAKEN_APART = (Compute, Concat, Filter, Pair, Probe, SemiJoin, Touched)
-_MOST = 64  # products; a tree that has more is not taken apart below its joins
-Names = Mapping[str, str | None]  # attribute of a node → the leaf's attribute that it is; None where it is computed
-Test = tuple[exp.Expr, frozenset[str]]  # a condition over leaves' attributes, and these
+_MOST = 64  # products; a tree with more of them is not decomposed below its joins
+Names = Mapping[str, str | None]  # attribute of a node → the leaf's attribute with its value; None if it is computed
+Test = tuple[exp.Expr, frozenset[str]]  # a condition over leaves' attributes, and these attributes
 
 
 @dataclass(frozen=True)
 class _Product:
-    """Leaves by their number, what holds of their pairs, ⋉ and ▷ as functions of their rows, and the names of the result."""
+    """Numbers of leaves, conditions on combinations of their rows, subsequent ⋉ and ▷, and the names of the result."""
 
     leaves: tuple[int, ...]
     tests: tuple[Test, ...]
@@ -37,7 +37,7 @@ class _Product:
 
 @dataclass(frozen=True)
 class _Step:
-    """⋉ or ▷ with a leaf: on equal attributes `on`, or by a `condition`."""
+    """A ⋉ or ▷ with a leaf: on equal attributes `on`, or by a `condition`."""
 
     leaf: int
     on: tuple[str, ...] | None
@@ -52,15 +52,14 @@ class _Step:
 
 @dataclass
 class Tree:
-    """A tree that was taken apart: its leaves in order, how many nodes are above them, and the products of which it is the
-    union."""
+    """A decomposed tree: its leaves in order, the number of nodes above them, and the products whose union it is."""
 
     leaves: list[Relation] = field(default_factory=list)
     nodes: int = 0
     products: list[_Product] = field(default_factory=list)
 
     def rows(self, known: Sequence[Cardinality]) -> tuple[Cardinality, float]:
-        """The rows of the whole, and the tuples that its operators take in; `known`: the rows of each leaf."""
+        """The rows of the result, and the number of tuples that its operators take in. `known`: the rows of each leaf."""
         found = [self._product(each, known) for each in self.products]
         return united(rows for rows, _ in found), sum(tuples for _, tuples in found)
 
@@ -90,7 +89,8 @@ class Tree:
 
 
 def taken_apart(relation: Relation) -> Tree | None:
-    """The tree below a join, condition, projection or union down to what is none of them; None for anything else."""
+    """Decompose joins, conditions, projections and unions down to other relations, the leaves. None if `relation` is none of
+    these."""
     if not isinstance(relation, _TAKEN_APART):
         return None
     tree = Tree()
@@ -140,7 +140,7 @@ def _times(one: _Product, other: _Product) -> _Product:
 
 
 def _tested(product: _Product, condition: exp.Expr) -> _Product:
-    """With a condition. What it says of computed attributes is no more than that it is one."""
+    """Add a condition. Conjuncts over computed attributes only count as some condition."""
     tests = [_over_leaves(part, product.names) for part in conjuncts(condition.unnest())]
     return _Product(product.leaves, (*product.tests, *tests), product.steps, product.names)
 
@@ -157,7 +157,7 @@ def _over_leaves(condition: exp.Expr, names: Names) -> Test:
 
 
 def _with_step(product: _Product, node: Relation, tree: Tree) -> _Product:
-    """⋉ or ▷ of a product."""
+    """Append a ⋉ or ▷."""
     assert isinstance(node, SemiJoin | Probe)
     keys = node.keys if isinstance(node, SemiJoin) else node.right
     number = _leaf(keys, tree).leaves[0]
@@ -177,8 +177,8 @@ class _Part:
 
 
 def _joined(parts: list[_Part], tests: list[Test]) -> tuple[_Part, float]:
-    """The join of all parts: the smallest one first, then what a condition connects with the fewest rows; and the tuples
-    taken in."""
+    """Join all parts, starting with the smallest; next comes the part connected by a condition that gives the fewest rows.
+    Returns the join and the number of tuples taken in."""
     now = min(parts, key=lambda part: part.rows.rows)
     parts.remove(now)
     tuples = 0.0
@@ -195,14 +195,14 @@ def _joined(parts: list[_Part], tests: list[Test]) -> tuple[_Part, float]:
 
 
 def _pair(tests: Sequence[Test], one: _Part, other: _Part) -> tuple[_Part, bool]:
-    """The join on all conditions over the two, and whether there is any."""
+    """The join of two parts on all conditions over both, and whether there is any."""
     both = one.columns | other.columns
     found = [test for test, names in tests if names <= both]
     return _Part(one.rows.paired(other.rows, found, one.columns, other.columns), both), bool(found)
 
 
 def _taken(tests: list[Test], columns: frozenset[str]) -> list[exp.Expr]:
-    """The conditions over these columns, which are removed from the list."""
+    """Remove the conditions over these columns from the list, and return them."""
     found = [test for test, names in tests if names <= columns]
     tests[:] = [each for each in tests if not each[1] <= columns]
     return found

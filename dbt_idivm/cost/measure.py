@@ -1,4 +1,4 @@
-"""Work and what it costs: a measure counts what a statement does, prices say how many seconds one of each takes."""
+"""Work and its cost: a measure counts what a statement does, and prices are the seconds for one unit of each kind."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, fields
 
 @dataclass(frozen=True)
 class Measure:
-    """What statements do. `nodes` are the operators of their plans, each mention of a relation counted; `tuples` the rows that
-    operators take in, each row once for each operator (Hanson's C_1); `bytes_*` what storage is read and written (his C_2)."""
+    """The work of statements. `nodes`: operators in their plans, counted at each mention of a relation. `tuples`: rows that
+    operators take in, counted once for each operator (Hanson's C_1). `bytes_*`: bytes read from and written to storage (his
+    C_2)."""
 
     queries: float = 0.0
     merges: float = 0.0
@@ -23,7 +24,7 @@ class Measure:
         return Measure(*(one + two for one, two in zip(self.values, other.values, strict=True)))
 
     def times(self, factor: float) -> Measure:
-        """So often."""
+        """This work repeated `factor` times."""
         return Measure(*(each * factor for each in self.values))
 
     @property
@@ -31,11 +32,11 @@ class Measure:
         return tuple(getattr(self, name) for name in UNITS)
 
     def seconds(self, prices: Prices) -> float:
-        """The scalar product with the prices."""
+        """Seconds at these prices."""
         return sum(amount * prices.of(unit) for unit, amount in zip(UNITS, self.values, strict=True))
 
     def shares(self, prices: Prices) -> Mapping[str, float]:
-        """Unit → its part of the seconds, from 0 to 1."""
+        """Unit → its fraction of the seconds, from 0 to 1."""
         total = self.seconds(prices)
         return {
             unit: amount * prices.of(unit) / total if total > 0 else 0.0 for unit, amount in zip(UNITS, self.values, strict=True)
@@ -46,7 +47,7 @@ UNITS = tuple(each.name for each in fields(Measure))
 
 
 def total(measures: Iterable[Measure]) -> Measure:
-    """The sum."""
+    """The sum of the measures."""
     found = Measure()
     for each in measures:
         found += each
@@ -57,10 +58,10 @@ def total(measures: Iterable[Measure]) -> Measure:
 class Prices:
     """Seconds for one of each unit of `Measure`.
 
-    The defaults are from two cores and a local disk, warm: a small MERGE 1.2 to 1.6 s, an INSERT OVERWRITE 0.8 s, reading a
-    feed 0.1 to 0.25 s; a MERGE of 700 plan nodes takes over ten seconds on tables without rows; 60M rows are joined and 10M
-    rows of three numbers stored in 20 s, 3.4M joined and 2.7M of fifteen columns stored in 7 s. Where a measurement is a range,
-    work of a MERGE has the upper end: without experience a rebuild is what users had before.
+    The defaults were measured on two cores and a local disk, warm: a small MERGE takes 1.2 to 1.6 s, an INSERT OVERWRITE 0.8 s,
+    reading a feed 0.1 to 0.25 s; a MERGE of 700 plan nodes takes over ten seconds on empty tables; 60M rows are joined and 10M
+    rows of three numbers stored in 20 s, 3.4M joined and 2.7M of fifteen columns stored in 7 s. Where measurements are a range,
+    prices of MERGEs are at its upper end: without experience a rebuild, which users had before, is the safe choice.
     """
 
     queries: float = 0.25
@@ -80,11 +81,11 @@ class Prices:
 
 SAFE = Prices()
 _ENDLESS = 1e9
-LARGEST_CHANGE = 30.0  # by which a learned price may differ from the safe one
+LARGEST_CHANGE = 30.0  # factor between a learned price and the safe one, at most
 
 
 def bounded(given: Mapping[str, object]) -> Prices | None:
-    """The prices in a mapping, within bounds; None unless it has all of them as positive finite numbers."""
+    """The prices in a mapping, clipped to bounds; None unless all of them are positive finite numbers."""
     found: dict[str, float] = {}
     for unit in UNITS:
         value = given.get(unit)

@@ -1,4 +1,5 @@
-"""What MERGE does to a stored view, by Hanson's symbols: N rows on b files, of which X = y(N, b, touched) hold touched rows."""
+"""The work of a MERGE into a stored view, in Hanson's symbols: N rows in b files, of which X = y(N, b, touched) contain touched
+rows."""
 
 from __future__ import annotations
 
@@ -7,22 +8,22 @@ from dataclasses import dataclass
 from dbt_idivm.cost.measure import Measure
 from dbt_idivm.cost.papers import yao
 
-# What a plan has besides its relations: the join of MERGE with its target and the writing.
+# Plan nodes besides the relations: the join of MERGE with its target, and the writing.
 MERGE_NODES = 8
-# A row of a file that is written again is read, joined with the source, given its values, its place, and its row in the feed.
+# A row of a rewritten file is read, joined with the source, and gets its values, its place, and its row in the feed.
 _REWRITING = 5
-# With deletion vectors the files are only read, and joined with the source.
+# With deletion vectors the files are only read and joined with the source.
 _READING = 2
-# Where rows may be inserted, MERGE joins the source with these files' rows by an outer join, which keeps the rows of the source:
-# so it is the files' rows that are broadcast, or shuffled and sorted. Up to 20 for wide rows; the figure is a low one,
-# because what is estimated too low is tried, and learned, and what is estimated too high never is.
+# If rows may be inserted, MERGE joins the source with these files' rows by an outer join that keeps the rows of the source, so
+# the files' rows are broadcast, or shuffled and sorted. For wide rows the factor is up to 20. A low value is used, because a low
+# estimate leads to a try and is corrected, while a high one is never corrected.
 _OUTER = 5
 
 
 @dataclass(frozen=True)
 class Target:
-    """A stored view. `width`: bytes of a row that is written; `keys`: the part of a row's width that its IDs have, which MERGE
-    reads to find files; `rewrites`: MERGE writes whole files again, because the view has no deletion vectors."""
+    """A stored view. `width`: bytes of a written row. `keys`: fraction of a row's width taken by its IDs, which MERGE reads to
+    find files. `rewrites`: whether MERGE rewrites whole files, because the view has no deletion vectors."""
 
     rows: float
     bytes: float
@@ -32,15 +33,15 @@ class Target:
     rewrites: bool
 
     def touched(self, rows: float) -> tuple[float, int, float]:
-        """The part of the view's files that hold touched rows, how often their rows are taken in, and the bytes that are
-        written."""
+        """The fraction of the view's files that contain touched rows, how often the rows of these files are taken in, and the
+        bytes written."""
         found = yao(self.rows, self.files, rows) / self.files if self.files else 0.0
         written = (found * self.rows if self.rewrites else min(rows, self.rows)) * self.width
         return found, _REWRITING if self.rewrites else _READING, written
 
     def merge(self, touched: float, inserted: float, *, inserts: bool) -> Measure:
-        """The files are found by a join with all of the view; those of the touched rows are X (Hanson's X_1), and are read and
-        written again. `inserts`: MERGE has a clause for new rows."""
+        """The work of a MERGE: it finds the files by a join with the whole view, and reads and writes the X files with touched
+        rows (Hanson's X_1). `inserts`: whether MERGE has a clause for new rows."""
         found, passes, written = self.touched(touched)
         tuples = self.rows * (1 + (passes + (_OUTER if inserts else 0)) * found) + touched + inserted
         return Measure(
@@ -52,5 +53,5 @@ class Target:
         )
 
     def append(self, inserted: float) -> Measure:
-        """INSERT, which reads nothing of the view."""
+        """The work of an INSERT, which does not read the view."""
         return Measure(overwrites=1, nodes=1, tuples=inserted, bytes_written=inserted * self.width)

@@ -1,9 +1,9 @@
-"""The formulas of the papers, by their symbols.
+"""The formulas of the papers, in their symbols.
 
-Hanson 1986, "A performance analysis of view materialization strategies": N tuples of S bytes on b blocks, l tuples changed by a
-transaction, u between two refreshes, a part f of which can matter to the view. idIVM (Katsis et al. 2015), appendix A: |D|
-changed rows of a table, a accesses for the join of one of them with the other tables, p view rows named by one i-diff row,
-and g groups for each of these rows.
+Hanson 1986, "A performance analysis of view materialization strategies": N tuples of S bytes on b blocks; a transaction changes l
+tuples; u tuples change between two refreshes, of which a fraction f is relevant to the view. idIVM (Katsis et al. 2015), appendix
+A: |D| changed rows of a table; a accesses to join one of them with the other tables; p view rows named by one i-diff row; g
+groups for each of these rows.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from math import exp, lgamma, log1p
 
 
 def yao(n: float, m: float, k: float) -> float:
-    """y(n, m, k): how many of m blocks hold some of k records chosen from n. Yao 1977; Hanson 1986, appendix B.
+    """y(n, m, k): how many of m blocks contain at least one of k records chosen from n (Yao 1977; Hanson 1986, appendix B).
 
-    m·(1 − C(n − n/m, k) / C(n, k)); where a block has more than ten records m·(1 − (1 − 1/m)^k) is very close (Cardenas 1975).
+    m·(1 − C(n − n/m, k) / C(n, k)); for blocks with more than ten records, m·(1 − (1 − 1/m)^k) is very close (Cardenas 1975).
     """
     if n <= 0 or m <= 0 or k <= 0:
         return 0.0
@@ -33,28 +33,27 @@ def _expm1(x: float) -> float:
 
 
 def relevant(f: float, u: float) -> float:
-    """f·u: the changes that can matter to a view, of u (Hanson 1986, 3.2.1: the tuples that pass the screening)."""
+    """f·u: how many of u changes are relevant to a view (Hanson 1986, 3.2.1: the tuples that pass the screening)."""
     return f * u
 
 
 def compression(view_rows: float, named: float) -> float:
-    """p = |D_V| / |∆_V|: the view rows that one i-diff row names (idIVM, A.1.1), if `named` values of its IDs occur in the
-    view."""
+    """p = |D_V| / |∆_V|: the view rows named by one i-diff row (idIVM, A.1.1), if `named` values of its IDs occur in the view."""
     return view_rows / named if named > 0 else 0.0
 
 
 def grouping(groups: float, rows: float) -> float:
-    """g = |D_Vagg| / |D_Vspj|: the groups that are touched for each changed row below γ (idIVM, A.2.1)."""
+    """g = |D_Vagg| / |D_Vspj|: touched groups for each changed row below γ (idIVM, A.2.1)."""
     return groups / rows if rows > 0 else 0.0
 
 
 def spj_accesses_by_ids(d: float, p: float) -> float:
-    """|D|·(1 + p): an index look-up for each i-diff row, an access for each view row (idIVM, Table 2)."""
+    """|D|·(1 + p): an index look-up for each i-diff row, and an access for each view row (idIVM, Table 2)."""
     return d * (1 + p)
 
 
 def spj_accesses_by_tuples(d: float, a: float, p: float) -> float:
-    """|D|·(a + 2p): the join of each changed row, a look-up and an access for each view row (idIVM, Table 2)."""
+    """|D|·(a + 2p): the join of each changed row, and a look-up and an access for each view row (idIVM, Table 2)."""
     return d * (a + 2 * p)
 
 
@@ -69,7 +68,7 @@ def aggregate_accesses_by_tuples(d: float, a: float, p: float, g: float) -> floa
 
 
 def speedup_of_spj(a: float, p: float) -> float:
-    """(a + 2p) / (1 + p): tuple-based over ID-based maintenance (idIVM, equation 1)."""
+    """(a + 2p) / (1 + p): accesses of tuple-based divided by those of ID-based maintenance (idIVM, equation 1)."""
     return (a + 2 * p) / (1 + p)
 
 
@@ -79,5 +78,5 @@ def speedup_of_aggregate(a: float, p: float, g: float) -> float:
 
 
 def loop_accesses(joins: int, p: float) -> float:
-    """a: at least an index look-up and p accesses for each other table that a changed row is joined with (idIVM, A.2.1)."""
+    """a: at least an index look-up and p accesses for each table that a changed row is joined with (idIVM, A.2.1)."""
     return joins * (1 + p)

@@ -1,4 +1,4 @@
-"""How large tables are: rows, bytes and files, as their logs say or as their columns let expect."""
+"""Sizes of tables: rows, bytes and files, according to their logs, or as estimated from their columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WIDTHS: Mapping[object, float] = {
 }
 _OTHER = 10.0
 _FILE = 128 << 20  # bytes
-LARGEST = (1 << 62) - 1  # of any count; a larger one is an error of the log
+LARGEST = (1 << 62) - 1  # of any count; larger ones are errors in the log
 
 
 def width(types: Iterable[exp.DataType | str]) -> float:
@@ -39,41 +39,41 @@ def width(types: Iterable[exp.DataType | str]) -> float:
 
 @dataclass(frozen=True)
 class Size:
-    """Of one version of a table. Whole numbers, so that a state reads back as it was written."""
+    """The size of one version of a table. The numbers are integers, so that a state is read back exactly as it was written."""
 
     rows: int
     bytes: int
     files: int = 1
 
     def with_rows(self, rows: float) -> Size:
-        """After rows were inserted and deleted: as wide as before."""
+        """The size after rows were inserted and deleted, with the same average width."""
         now = max(round(rows), 0)
         each = self.bytes / self.rows if self.rows else 1.0
         return Size(now, round(now * each), self.files)
 
     def bounded(self) -> Size:
-        """Within what can be written into a state and read back."""
+        """The size clipped to the range that a state can store."""
         return Size(*(min(max(each, 0), LARGEST) for each in (self.rows, self.bytes, self.files)))
 
     def times(self, factor: float) -> Size:
-        """A table that is larger by that factor, in files of a usual size."""
+        """The size of a table larger by `factor`, with files of the usual size."""
         size = round(self.bytes * factor)
         return Size(round(self.rows * factor), size, max(self.files, round(size / _FILE)))
 
 
 def of_rows(rows: float, types: Iterable[exp.DataType | str]) -> Size:
-    """A table of which the rows are known."""
+    """The estimated size of a table with this many rows."""
     size = round(rows * width(types))
     return Size(round(rows), size, max(1, round(size / _FILE)))
 
 
 def of_bytes(size: int, files: int, types: Iterable[exp.DataType | str]) -> Size:
-    """A table of which the bytes are known."""
+    """The estimated size of a table with this many bytes."""
     return Size(round(size / width(types)), size, max(1, files))
 
 
 def read(found: Any) -> Size | None:
-    """A size out of JSON; None if it is none."""
+    """Parse a size from JSON; None if it is invalid."""
     if not isinstance(found, dict):
         return None
     values = [found.get(name) for name in ("rows", "bytes", "files")]

@@ -1,4 +1,4 @@
-"""The estimates of a plan as text: seconds of the rebuild and of each way for changes of each table, and the papers' symbols."""
+"""The estimates of a plan as text: seconds of the rebuild and of each way for changes of each table, with the papers' symbols."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PARTS = (0.0001, 0.01, 0.5)  # of a table's rows
 
 @deep_recursion()
 def cost_table(plan: Plan, rows: Mapping[str, int], experience: Experience) -> str:
-    """A line for one updated row of each table, and for some parts of its rows. `rows`: table → its number of rows.
+    """A line for one updated row of each table, and for some fractions of its rows. `rows`: table → its number of rows.
 
-    Raises ValueError naming a table without one.
+    Raises ValueError with the name of a table that `rows` lacks.
     """
     sizes: dict[str, Size] = {}
     for scan in plan.base_scans:

@@ -1,4 +1,5 @@
-"""What a refresh of a maintained relation takes: by the best of its ways, and rebuilt. A view with caches is several of them."""
+"""The duration of refreshing a maintained relation: by the best of its ways, and by a rebuild. A view with caches is several
+relations."""
 
 from __future__ import annotations
 
@@ -12,13 +13,13 @@ from dbt_idivm.cost.work import READING, Situation, TableChanges, application_of
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import Application
 
-Seconds = Callable[[str, Measure], float]  # of a way, or of a rebuild: what it takes
+Seconds = Callable[[str, Measure], float]  # (way or rebuild, its work) → seconds
 
 
 @dataclass(frozen=True)
 class Refresh:
-    """Of one relation, in seconds: by the best `way`, and rebuilt. Without a way nothing of what it reads changes; `done` is None
-    then."""
+    """A refresh of one relation, in seconds: by the best `way`, and `rebuilt`. `way` and `done` are None if nothing that it reads
+    changes."""
 
     way: str | None
     incremental: float
@@ -28,12 +29,12 @@ class Refresh:
 
     @property
     def seconds(self) -> float:
-        """As is quicker."""
+        """The smaller of the two, in seconds."""
         return min(self.incremental, self.rebuilt)
 
     @property
     def changes(self) -> TableChanges | None:
-        """Of the relation's own rows, as the relations see them that read it; None if there are none."""
+        """The changes of the relation's own rows, as its readers see them; None if there are none."""
         if self.done is None:
             return None
         touched, inserted = effect(self.done, self.now)
@@ -43,8 +44,8 @@ class Refresh:
 def refresh_of(
     plan: Plan, sizes: Mapping[str, Size], counts: Mapping[str, TableChanges], view: Size | None, prices: Prices, seconds: Seconds
 ) -> Refresh:
-    """A refresh of a plan without its caches, whose tables have these sizes and changes. `view`: the size of the stored rows,
-    None if they are not stored yet."""
+    """Estimate a refresh of a plan, without its caches, over tables with these sizes and changes. `view`: size of the stored
+    rows, None if they are not stored yet."""
     now = Situation(plan, sizes, view, expected(plan, counts, hopeful=False), rewrites=False)
     reading = READING.times(sum(table in counts for table in plan.tables)).seconds(prices)
     done = [found for way in plan.ways if (found := application_of(way, now)) is not None]
@@ -57,7 +58,8 @@ def refresh_of(
 
 @dataclass(frozen=True)
 class WithCaches:
-    """Of a view and its caches, in seconds: a refresh; building the caches, and rebuilding the view from them."""
+    """Durations for a view with its caches, in seconds: `refresh` of all, building the `caches`, and rebuilding the `view` from
+    them."""
 
     refresh: float
     caches: float
@@ -67,7 +69,7 @@ class WithCaches:
 def with_caches(
     plan: Plan, sizes: Mapping[str, Size], counts: Mapping[str, TableChanges], view: Size | None, prices: Prices
 ) -> WithCaches:
-    """A view whose base tables have these sizes and changes; of caches that are stored the `sizes` may be known as well."""
+    """Estimate a view over base tables with these sizes and changes. `sizes` may also contain those of stored caches."""
     sizes, counts = dict(sizes), dict(counts)
     refreshes = builds = 0.0
 

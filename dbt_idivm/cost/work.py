@@ -1,10 +1,10 @@
-"""The work of a refresh: what a rebuild does, and what the application of a way does, as measures.
+"""The work of a refresh, as measures: that of a rebuild, and that of a way's application.
 
-    rebuild      the view's query, evaluated and written whole
-    application  its relations, evaluated; then a MERGE, which finds the files of the touched rows and writes these files again;
-                 or, of few rows that are fetched first, perhaps an UPDATE or DELETE, which finds them by their keys
+    rebuild      evaluate the view's query and write all of it
+    application  evaluate its relations; then a MERGE, which finds the files of the touched rows and rewrites them;
+                 or, for few rows that are fetched first, possibly an UPDATE or DELETE, which finds them by their keys
 
-How many view rows an i-diff touches, and how many files these are in, are the papers' formulas (`papers.py`).
+The numbers of view rows that an i-diff touches, and of files that contain them, follow the papers' formulas (`papers.py`).
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from dbt_idivm.script.tail import AskingLate
 from dbt_idivm.script.top_k_rows import IfAny
 from dbt_idivm.script.ways import Application, Way
 
-# rows of one class of an occurrence's net diff: (occurrence, class, the attributes that split updates) → rows
+# (occurrence, class, attributes that split updates) → number of rows of this class of the occurrence's net diff
 Changes = Callable[[str, DiffClass, frozenset[str]], float]
-# What a plan has besides its relations: the writing by key; old_rows with its joins.
+# Plan nodes besides the relations: writing by key; old_rows with its joins, and for each i-diff.
 _BY_KEY_NODES, _OLD_ROWS_NODES, _PER_NAMED = 3, 6, 4
 READING = Measure(queries=1, nodes=6)  # the query for a net diff, without its rows
 _COME_AND_GO: tuple[DiffClass, ...] = ("ins", "del")
 _SIDES: tuple[DiffClass, ...] = ("plus", "minus")
-# A state that is not the newest one is computed: the rows of the net diff are taken out or united.
+# A state that is not the newest version is computed by removing or adding the rows of the net diff.
 _STATE_NODES = 4
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What a refresh of `plan` starts from: the sizes of its tables and of the stored view (None: not known, then as estimated),
-    and how many rows changed. `rewrites`: MERGE writes whole files again, because the view has no deletion vectors."""
+    """The starting point of a refresh of `plan`: the sizes of its tables and of the stored view (None: estimated from its query),
+    and the numbers of changed rows. `rewrites`: whether MERGE rewrites whole files, because the view has no deletion vectors."""
 
     plan: Plan
     tables: Mapping[str, Size]
@@ -55,20 +55,20 @@ class Situation:
     _known: dict[int, tuple[Relation, Cardinality, Measure]] = field(default_factory=dict, compare=False, repr=False)
 
     def table(self, name: str) -> float:
-        """`Sizes`: rows of a table; 1 where nothing is known of it."""
+        """`Sizes`: the number of rows of a table; 1 if unknown."""
         return float(self.tables[name].rows) if name in self.tables else 1.0
 
     def changes(self, occurrence: str, diff_class: DiffClass, split: frozenset[str]) -> float:
-        """`Sizes`: rows of a class of a net diff."""
+        """`Sizes`: the number of rows of a class of a net diff."""
         return self.changed(occurrence, diff_class, split)
 
     def is_empty(self, leaf: DiffRows) -> bool:
-        """Whether no row of that class is expected."""
+        """Whether no row of this class is expected."""
         return self.changes(leaf.scan.occurrence, leaf.diff_class, leaf.split) == 0
 
     @property
     def stored(self) -> Size:
-        """The view as it is stored, or as large as its query is estimated."""
+        """The size of the stored view, or the estimated size of its query."""
         if self.view is not None:
             return self.view
         rows = self.evaluated(self.plan.root)[0].rows
@@ -76,13 +76,13 @@ class Situation:
 
     @property
     def view_width(self) -> float:
-        """Bytes of a row that is written, as its types let expect: the values that are encoded cost time, not what is left of
-        them in a file that compresses well."""
+        """Bytes of a written row, estimated from the types. Encoding the values takes the time, regardless of how well the file
+        compresses."""
         types = self.plan.root.types
         return width(types[each.attribute] for each in self.plan.columns)
 
     def evaluated(self, relation: Relation) -> tuple[Cardinality, Measure]:
-        """A relation's rows, and the work of evaluating it. A name is evaluated at each mention."""
+        """The rows of a relation, and the work of evaluating it. A named relation is evaluated at each mention."""
         known = self._known.get(id(relation))
         if known is None and (tree := taken_apart(relation)) is not None:
             leaves = [self.evaluated(leaf) for leaf in tree.leaves]
@@ -96,17 +96,17 @@ class Situation:
             if isinstance(relation, IfAny):
                 inputs[0] = (inputs[0][0], self._if_any(relation, inputs[0][1]))
             own = self._read(relation) if isinstance(relation, Scan) else _taken_in(relation, rows, [each for each, _ in inputs])
-            # kept with the relation, whose id is then its own
+            # the relation is kept alive with the result, so that its id stays unique
             known = self._known[id(relation)] = (relation, rows, total((own, *(work for _, work in inputs))))
         return known[1], known[2]
 
     def _if_any(self, relation: IfAny, work: Measure) -> Measure:
-        """What is expected of work that is done only if there are keys; its plan is made in any case."""
+        """The expected work of a relation that is evaluated only if there are keys; its plan nodes count in any case."""
         found = work.times(min(self.evaluated(relation.keys)[0].rows, 1.0))
         return replace(found, nodes=work.nodes)
 
     def _read(self, scan: Scan) -> Measure:
-        """Reading the used columns of a table."""
+        """The work of reading the used columns of a table."""
         size = self.tables.get(scan.table, Size(1, 1))
         part = min(width(a.type for a in scan.base_columns) / width(a.type for a in scan.attributes), 1.0)
         is_newest = scan.state == "post" or not (
@@ -118,36 +118,36 @@ class Situation:
 
 
 def _taken_in(relation: Relation, rows: Cardinality, inputs: Sequence[Cardinality]) -> Measure:
-    """The work of one operator; a name is none."""
+    """The work of one operator; a name costs nothing."""
     if isinstance(relation, Named):
         return Measure()
     return Measure(nodes=1, tuples=sum(each.rows for each in inputs) if inputs else rows.rows)
 
 
 def rebuild(now: Situation) -> Measure:
-    """Evaluating the view's query over its tables and writing all of it."""
+    """The work of evaluating the view's query over its tables and writing all rows."""
     view = now.stored
     written = view.rows * now.view_width
     return now.evaluated(now.plan.root)[1] + Measure(overwrites=1, nodes=1, tuples=view.rows, bytes_written=written)
 
 
 def application_of(way: Way, now: Situation) -> Application | None:
-    """What the way is expected to do; None if the view does not change."""
+    """The application that the way is expected to give; None if the view does not change."""
     return way.application(now.is_empty)
 
 
 def incremental(done: Application, now: Situation) -> Measure:
-    """The one statement of an application."""
+    """The work of the application's statement."""
     source = total(now.evaluated(relation)[1] for relation in done.relations)
     touched, inserted = effect(done, now)
-    if done.shape == "append":  # an INSERT, which reads nothing of the view, unless new rows continue its own
+    if done.shape == "append":  # an INSERT, which does not read the view, unless new rows continue its values
         again = source + continuing(done, now) if isinstance(done, AskingLate) else Measure()
         return source + again + target_of(now).append(inserted)
     again = Measure()
     if isinstance(done, Asking):
         again = asking(done, now)
     elif done.reads_view:
-        # old_rows is defined once, and read again with what it is compared with
+        # old_rows is defined once, and read again together with its comparisons
         nodes = _OLD_ROWS_NODES + _PER_NAMED * len(done.idiffs)
         mentions = done.view_mentions
         again = Measure(nodes=nodes * mentions, tuples=(1 + mentions) * now.stored.rows, bytes_read=mentions * now.stored.bytes)
@@ -160,8 +160,8 @@ def incremental(done: Application, now: Situation) -> Measure:
 
 
 def asking(done: Asking, now: Situation) -> Measure:
-    """The query for the groups that have lost an extreme, over the signed rows and the stored view; and evaluating these groups,
-    which is done for none of them if there is none."""
+    """The work of the query for groups that have lost an extreme, over the signed rows and the stored view, and of evaluating
+    these groups, if any are expected."""
     view = now.stored
     query = now.evaluated(done.rows)[1] + Measure(
         queries=1, nodes=_OLD_ROWS_NODES, tuples=view.rows, bytes_read=view.bytes * _key_part(now)
@@ -170,8 +170,9 @@ def asking(done: Asking, now: Situation) -> Measure:
 
 
 def continuing(done: AskingLate, now: Situation) -> Measure:
-    """The query for the last rows, over the changed rows and the stored view; of more than a few it asks for the late partitions
-    only, and the last rows are read once more. None is expected to be late: what is estimated too low is corrected (ADR 0017)."""
+    """The work of the query for the last rows, over the changed rows and the stored view. For more than a few rows it asks for
+    late partitions only, and the last rows are read once more. No late partition is expected: too low an estimate is corrected
+    later (ADR 0017)."""
     view = now.stored
     part = min(width(now.plan.root.types[name] for name in done.work.running.kept) / width(now.plan.root.types.values()), 1.0)
     reads = 1 if effect(done, now)[1] <= INLINE_ROWS else 2
@@ -179,7 +180,8 @@ def continuing(done: AskingLate, now: Situation) -> Measure:
 
 
 def lost_groups(done: Asking, now: Situation) -> float:
-    """How many groups are expected to lose an extreme: of the negative rows one in as many as a group has rows, for each."""
+    """The expected number of groups that lose an extreme. For each extreme, one in n negative rows removes it if a group has n
+    rows."""
     sides = {side: sum(now.changes(scan.occurrence, side, frozenset()) for scan in now.plan.scans) for side in _SIDES}
     part = sides["minus"] / (sum(sides.values()) or 1.0)
     rows = now.evaluated(done.state.aggregate.child)[0].rows
@@ -187,7 +189,8 @@ def lost_groups(done: Asking, now: Situation) -> float:
 
 
 def fetched_of(done: Application, now: Situation) -> Fetched:
-    """What of the source of the application's statement is fetched first: as few rows as are expected to be inlined, or keys."""
+    """Which part of the statement's source is fetched first: its rows, if they are expected to be few enough to inline; else
+    their keys, or nothing."""
     rows = source_rows(done, now)
     if rows <= INLINE_ROWS:
         return "rows"
@@ -195,13 +198,14 @@ def fetched_of(done: Application, now: Situation) -> Fetched:
 
 
 def is_replaced(done: Application, now: Situation) -> bool:
-    """Whether the view's rows can be replaced by key."""
+    """Whether rows of the view can be replaced by key."""
     root = now.plan.root
     return done.has_whole_rows and root.unique and len(root.ids) == 1
 
 
 def is_of_one_kind(done: Application, now: Situation) -> bool:
-    """Whether all rows that are fetched may be updates, or all may be deletes: at best, where a view row is recomputed."""
+    """Whether all fetched rows may be updates, or all may be deletes. Where view rows are recomputed, the best case is
+    assumed."""
     kinds = {diff.kind for diff in done.idiffs}
     if done.shape == "direct":
         return kinds in ({UPD}, {DEL})
@@ -210,18 +214,18 @@ def is_of_one_kind(done: Application, now: Situation) -> bool:
 
 
 def may_insert(done: Application) -> bool:
-    """Whether the MERGE has a clause for rows of the source that match none of the view."""
+    """Whether the MERGE has a clause for source rows that match no view row."""
     return not done.idiffs or any(diff.kind in (INS, REC) for diff in done.idiffs)
 
 
 def merge(now: Situation, touched: float, inserted: float, *, inserts: bool = False) -> Measure:
-    """MERGE into the stored view (`merging.py`). `inserts`: it has a clause for new rows."""
+    """The work of a MERGE into the stored view (`merging.py`). `inserts`: whether it has a clause for new rows."""
     return target_of(now).merge(touched, inserted, inserts=inserts)
 
 
 def by_key(now: Situation, touched: float) -> Measure:
-    """A query for the keys; then UPDATE or DELETE of the rows with these: their files are read to find the rows, and once more to
-    write them again."""
+    """The work of a query for the keys, followed by UPDATE or DELETE of the rows with these keys. Their files are read to find
+    the rows, and again to rewrite them."""
     view = now.stored
     found, passes, written = target_of(now).touched(touched)
     return Measure(
@@ -235,8 +239,8 @@ def by_key(now: Situation, touched: float) -> Measure:
 
 
 def replacing(now: Situation, touched: float, inserted: float) -> Measure:
-    """Staging the source and a query for its keys; then REPLACE WHERE of the rows with these: the keys in the files of
-    the touched rows are read once, and without deletion vectors the files are written again."""
+    """The work of staging the source and querying its keys, followed by REPLACE WHERE for these keys. The keys in the files of
+    touched rows are read once; without deletion vectors these files are rewritten."""
     view = now.stored
     found, passes, written = target_of(now).touched(touched)
     part, passes = (1.0, passes) if now.rewrites else (_key_part(now), 0)
@@ -251,19 +255,19 @@ def replacing(now: Situation, touched: float, inserted: float) -> Measure:
 
 
 def target_of(now: Situation) -> Target:
-    """The stored view, as MERGE meets it."""
+    """The stored view as the target of a MERGE."""
     view = now.stored
     return Target(view.rows, view.bytes, view.files, now.view_width, _key_part(now), now.rewrites)
 
 
 def _key_part(now: Situation) -> float:
-    """The part of a stored row's width that its IDs have: what MERGE reads to find files."""
+    """The fraction of a stored row's width taken by its IDs, which MERGE reads to find files."""
     root = now.plan.root
     return min(width(root.types[name] for name in root.ids) / width(root.types[name] for name in root.columns), 1.0)
 
 
 def effect(done: Application, now: Situation) -> tuple[float, float]:
-    """How many stored rows an application touches, and how many it inserts."""
+    """The expected numbers of stored rows that an application touches, and of rows that it inserts."""
     view = now.stored
     if not done.idiffs:
         rows = sum(now.evaluated(relation)[0].rows for relation in done.relations)
@@ -285,7 +289,7 @@ def effect(done: Application, now: Situation) -> tuple[float, float]:
 
 
 def differing(now: Situation) -> float:
-    """How many view rows the changes may make differ: each changed row of a table stands for p of them."""
+    """The expected number of view rows that the changes make differ: each changed row of a table stands for p of them."""
     plan, rows = now.plan, float(now.stored.rows)
     found = (
         now.changes(scan.occurrence, side, frozenset()) * compression(rows, now.table(scan.table))
@@ -296,14 +300,14 @@ def differing(now: Situation) -> float:
 
 
 def source_rows(done: Application, now: Situation) -> float:
-    """How many rows the source of the application's statement has."""
+    """The expected number of rows in the source of the application's statement."""
     if done.shape == "direct":  # the i-diffs themselves
         return sum(now.evaluated(diff.relation)[0].rows for diff in done.idiffs)
     return sum(effect(done, now))
 
 
 def named_rows(diff: IDiff, now: Situation) -> float:
-    """p: the view rows that one row of an i-diff names."""
+    """p: the number of view rows named by one row of an i-diff."""
     view = now.stored
     if not diff.ids:
         return float(view.rows)
@@ -313,14 +317,14 @@ def named_rows(diff: IDiff, now: Situation) -> float:
 
 @dataclass(frozen=True)
 class TableChanges:
-    """What is known of one table's changes from its commits: rows inserted, deleted and updated."""
+    """Numbers of inserted, deleted and updated rows of one table, from its commits."""
 
     inserted: float = 0.0
     deleted: float = 0.0
     updated: float = 0.0
 
     def of_class(self, diff_class: DiffClass, *, keyed: bool, splits: float) -> float:
-        """Rows of a class. `splits`: the part of the updates that change a conditional attribute, from 0 to 1."""
+        """The number of rows of a class. `splits`: fraction of the updates that change a conditional attribute, from 0 to 1."""
         both = self.inserted + self.deleted + 2 * self.updated
         if not keyed:
             return {
@@ -341,8 +345,8 @@ class TableChanges:
 
 
 def expected(plan: Plan, counts: Mapping[str, TableChanges], *, hopeful: bool) -> Changes:
-    """The rows of each class, from what commits say. `hopeful`: no update changes a conditional attribute, where some are
-    none."""
+    """The expected number of rows of each class, from the counts of commits. `hopeful`: assume that no update changes a
+    conditional attribute, provided that not all attributes are conditional."""
     scans = {scan.occurrence: scan for scan in plan.scans}
 
     def changed(occurrence: str, diff_class: DiffClass, split: frozenset[str]) -> float:

@@ -1,10 +1,10 @@
-"""A block in normal form: its sources in an order that no spelling changes, classes of equal columns, and the other tests.
+"""A block in normal form: its sources in an order independent of spelling, classes of equal columns, and the remaining tests.
 
     a.x = b.x AND b.x = c.x        a.x = b.x AND a.x = c.x        one class: a.x, b.x, c.x
 
-A class is only made of columns of one type whose equal values are identical, so that any of them may stand for any other in any
-expression. Then a test of one member is one of all, and the part of a block that concerns some of its sources (`part_of`) has
-all that follows for them, whichever member the query wrote.
+A class contains only columns of one type whose equal values are identical, so any member can replace any other in every
+expression. A test of one member is then a test of all, and the restriction of a block to some of its sources (`part_of`) has
+everything that follows for them, whichever member the query used.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Classes = tuple[tuple[str, ...], ...]
 
 
 def block_of(sources: Sequence[Form], conditions: Iterable[exp.Expr]) -> tuple[Form, Mapping[str, str]]:
-    """The block, and what each column that was `<source>.<name>` is in it: the first member of its class. A single source
-    without conditions is itself."""
+    """The block, and the name in it of each column `<source>.<name>`: the first member of its class. A single source without
+    conditions is returned as it is."""
     known = dict(enumerate(sources))
     conditions = [part for each in conditions for part in _parts(each)]
     if len(sources) == 1 and not conditions:
@@ -39,7 +39,7 @@ def block_of(sources: Sequence[Form], conditions: Iterable[exp.Expr]) -> tuple[F
 
 
 def part_of(block: Block, numbers: Iterable[int], *, last: bool = False) -> Arrangement:
-    """What a block says of some of its sources. With `last` also the tests that come after all joins."""
+    """The restriction of a block to some of its sources. `last`: include the tests that come after all joins."""
     known = {number: block.sources[number] for number in sorted(numbers)}
     classes = tuple(
         inside for each in block.classes if len(inside := tuple(name for name in each if source_of(name)[0] in known)) > 1
@@ -54,7 +54,7 @@ def part_of(block: Block, numbers: Iterable[int], *, last: bool = False) -> Arra
 
 
 class Arrangement:
-    """Sources in their canonical order, as a block is to have them. `text` is there before the block is made."""
+    """Sources of a block in their canonical order. `text` is available before the block is created."""
 
     def __init__(self, sources: Mapping[int, Form], classes: Classes, tests: Sequence[Test], order: Sequence[int]) -> None:
         self.sources, self.classes, self.tests, self.order = sources, classes, tests, order
@@ -67,7 +67,7 @@ class Arrangement:
         return self.place[number], rest
 
     def name(self, name: str) -> str:
-        """What a column is called in the block: the first of its class."""
+        """The name of a column in the block: the first column of its class."""
         place, rest = self._key(self._first.get(name, name))
         return of(place, rest)
 
@@ -84,7 +84,7 @@ class Arrangement:
         return f"⋈[{self.conditions()}]({sources})"
 
     def block(self) -> tuple[Form, Mapping[str, str]]:
-        """The form, and what the columns are called in it."""
+        """The form, and the names of the columns in it."""
         sources = tuple(self.sources[number] for number in self.order)
         if len(sources) == 1 and not self.classes and not self.tests:
             return sources[0], {of(self.order[0], name): name for name in sources[0].types}
@@ -105,8 +105,8 @@ def _text(test: Test, names: Mapping[str, str]) -> str:
 
 
 def _arranged(sources: Mapping[int, Form], classes: Classes, tests: tuple[Test, ...]) -> Arrangement:
-    """The order of the sources' texts; of sources with one text, such as occurrences of one table, that in which the conditions
-    have the least text. Where there are too many orders to try, the given one: such a block equals itself only."""
+    """Arrange sources by their texts; sources with equal texts, such as occurrences of one table, so that the text of the
+    conditions is least. If there are too many orders to try, the given order is kept, and the block equals only itself."""
     texts = {number: each.text for number, each in sources.items()}
     ties = _ties(sorted(sources, key=lambda number: (texts[number], number)), texts)
     if len(ties) < len(sources):
@@ -118,7 +118,7 @@ def _arranged(sources: Mapping[int, Form], classes: Classes, tests: tuple[Test, 
 
 
 def _least(arrangements: list[Arrangement]) -> Arrangement:
-    """The first one with the least text, which then knows the others of that text."""
+    """The first arrangement with the least text; the others with the same text become its symmetries."""
     if len(arrangements) == 1:
         return arrangements[0]
     texts = [each.conditions() for each in arrangements]
@@ -132,7 +132,7 @@ def _ties(ordered: Sequence[int], marks: Mapping[int, object]) -> list[list[int]
 
 
 def _mark(source: int, texts: Mapping[int, str], classes: Classes, tests: Sequence[Test]) -> list[str]:
-    """What the conditions say of a source, with all others by their texts only."""
+    """The conditions on a source, with all other sources represented by their texts only."""
 
     def name(column: str) -> str:
         number, rest = source_of(column)
@@ -154,7 +154,7 @@ def _class_of(name: str, classes: Classes) -> tuple[str, ...]:
 
 
 def _parts(condition: exp.Expr) -> Iterator[exp.Expr]:
-    """The AND-ed parts; BETWEEN is two of them, as it is in Spark."""
+    """The conjuncts of a condition. BETWEEN counts as two comparisons, as in Spark."""
     node = condition.unnest()
     if isinstance(node, exp.Not):
         node = negated(node.this.unnest()) or node
@@ -168,7 +168,7 @@ def _parts(condition: exp.Expr) -> Iterator[exp.Expr]:
         yield node
 
 
-# DATE '2024-05-01' + INTERVAL 1 YEAR: if it fails, it fails for any row.
+# DATE '2024-05-01' + INTERVAL 1 YEAR: it fails either for every row or for none.
 _IN_CONSTANTS = (
     exp.Cast,
     exp.Interval,
@@ -184,7 +184,7 @@ _IN_CONSTANTS = (
 
 
 def _may_fail(condition: exp.Expr, types: Types) -> bool:
-    """Whether the condition may fail for some row and not for another."""
+    """Whether the condition may fail for some rows only."""
     constants: dict[str, exp.DataType] = {}
 
     def replaced(node: exp.Expr) -> exp.Expr:
@@ -203,7 +203,8 @@ def _is_constant(node: exp.Expr) -> bool:
 
 
 def _classes(sources: Mapping[int, Form], conditions: Iterable[exp.Expr]) -> tuple[Classes, list[exp.Expr]]:
-    """The classes that equalities of two columns make, and the other conditions. x = x is one of these: it is no NULL."""
+    """The classes that follow from equalities of two columns, and the other conditions. x = x is one of the latter: it excludes
+    NULL."""
     classes: list[set[str]] = []
     rest = []
     for each in conditions:

@@ -1,9 +1,9 @@
-"""One AND-OR DAG for many views, from their operator trees.
+"""One AND-OR DAG for many views, built from their operator trees.
 
-    build({"v1": a ⋈ b ⋈ c, "v2": b ⋈ c ⋈ d}, sizes)    one group b ⋈ c, of which both views may take their rows
+    build({"v1": a ⋈ b ⋈ c, "v2": b ⋈ c ⋈ d}, sizes)    one group b ⋈ c, from which both views can be computed
 
-Each form of a view (`normal_form.py`) and each part of its blocks (`sub_joins.py`) is a group; equal texts are one group. Then
-groups that follow from others get a further operation (`subsumption.py`). Mistry et al. 2001, §4.2.
+Each form of a view (`normal_form.py`) and each part of its blocks (`sub_joins.py`) becomes a group; equal texts are one group.
+Then groups that can be derived from others get further operations (`subsumption.py`). Mistry et al. 2001, §4.2.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from dbt_idivm.dag.subsumption import difference, is_coarser, is_selection
 
 @dataclass
 class _Entry:
-    """A group in the making. `operations`: (kind, texts of the inputs) → label; `parts`: of a block, each part's text and what
-    its columns are called there; `columns`: those that are read of it."""
+    """A group under construction. `operations`: (kind, texts of the inputs) → label. `parts`: for a block, the text of each part
+    and the names of its columns there. `columns`: the columns that are read."""
 
     form: Form
     operations: dict[tuple[Kind, tuple[str, ...]], str] = field(default_factory=dict)
@@ -38,7 +38,8 @@ class _Entry:
 
 
 def build(views: Mapping[str, Operator], sizes: Sizes) -> Dag:
-    """The DAG of views as the front end makes them; all attributes of a root count as read. Rows are estimated from `sizes`."""
+    """Build the DAG of views as the front end returns them. All attributes of a root count as read. Rows are estimated from
+    `sizes`."""
     found = {name: normal_form(root) for name, root in views.items()}
     groups = _Groups([*_blocks(each.form for each in found.values())])
     for each in found.values():
@@ -49,7 +50,7 @@ def build(views: Mapping[str, Operator], sizes: Sizes) -> Dag:
 
 
 def _blocks(forms: Iterator[Form]) -> Iterator[Block]:
-    """All blocks of some forms, at any depth."""
+    """All blocks in these forms, at any depth."""
     for form in forms:
         if isinstance(form, Block):
             yield form
@@ -72,7 +73,7 @@ class _Groups:
     # --- groups and their operations ---
 
     def add(self, form: Form) -> None:
-        """The form's group, and those of all that it is made of."""
+        """Add the groups of the form and of everything that it consists of."""
         if (known := self._entries.get(form.text)) is not None and (known.parts or not isinstance(form, Block)):
             return
         for each in _inputs(form):
@@ -90,7 +91,7 @@ class _Groups:
             entry.operations["other", ()] = selection(block, block.classes, block.tests) if block.tests else "one row"
             entry.parts.append((block.text, {}))
             return
-        if any(test.last for test in block.tests):  # after all joins
+        if any(test.last for test in block.tests):  # tested after all joins
             core = part_of(block, range(len(block.sources)))
             entry.operations["select", (core.text,)] = selection(block, (), [test for test in block.tests if test.last])
         pairs = sub_joins(block, self._wanted(block))
@@ -114,7 +115,7 @@ class _Groups:
             )
 
     def _part(self, found: Arrangement) -> _Entry:
-        """The group of a part. Of one source it is a selection over it."""
+        """The group of a part. A part with one source is a selection over it."""
         if (known := self._entries.get(found.text)) is None:
             known = self._entries[found.text] = _Entry(found.block()[0])
         form = known.form
@@ -123,7 +124,7 @@ class _Groups:
         return known
 
     def _wanted(self, block: Block) -> Iterator[int]:
-        """The parts of a wide block that have the sources of another block."""
+        """The parts of a wide block that have the same sources as another block."""
         if len(block.sources) <= WIDE:
             return
         mine = [each.text for each in block.sources]
@@ -131,10 +132,10 @@ class _Groups:
             if 1 < len(theirs) < len(mine) and len(set(theirs)) == len(theirs) and all(mine.count(each) == 1 for each in theirs):
                 yield sum(1 << mine.index(each) for each in theirs)
 
-    # --- what is read of them ---
+    # --- which of their columns are read ---
 
     def read(self, form: Form, columns: set[str]) -> None:
-        """That these columns are read of the form, and what follows for those that it is made of."""
+        """Mark columns of the form as read, and the columns of its inputs that this requires."""
         entry = self._entries[form.text]
         if isinstance(form, Grouping):
             columns = {*form.types}
@@ -211,9 +212,9 @@ def _tables(form: Form) -> frozenset[str]:
 
 
 def _selections(alike: list[Block]) -> Iterator[tuple[Block, Block]]:
-    """(narrow, wide): each block with those that it is a selection of, but for those that it is one of by another.
+    """Pairs (narrow, wide) of the transitive reduction of 'is a selection of'.
 
-    Of blocks that follow from each other, x < 5 and x < 5.0, the one with the least text is the wide one.
+    Among equivalent blocks, such as x < 5 and x < 5.0, the one with the least text is the wide one.
     """
     wider = {
         narrow.text: [

@@ -1,4 +1,4 @@
-"""Rows and properties of forms: by the estimates that the relations themselves have (`algebra/cardinality.py`)."""
+"""Rows and properties of forms, using the estimates of relations (`algebra/cardinality.py`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dbt_idivm.passes.place_caches import has_unique_ids
 
 
 class Estimates:
-    """The rows of forms, each estimated once."""
+    """Estimates for forms, each computed once."""
 
     def __init__(self, sizes: Sizes) -> None:
         self._sizes = sizes
@@ -23,17 +23,17 @@ class Estimates:
         self._kept: dict[int, tuple[exp.DataType, bool]] = {}
 
     def is_kept(self, form: Form, columns: Iterable[str]) -> bool:
-        """Whether a table can have these columns of the form, and changes of them can be computed."""
+        """Whether a table can store these columns of the form, and changes of them can be computed."""
         return is_unique(form) and all(self._is_kept(form.types[name]) for name in columns if name in form.types)
 
     def _is_kept(self, kind: exp.DataType) -> bool:
-        """A table's types are the same objects at each of its occurrences."""
+        """Cached by object identity: a table's types are the same objects at each of its occurrences."""
         if id(kind) not in self._kept:
             self._kept[id(kind)] = (kind, not cannot_be_carried(kind) and is_storable(name_of_type(kind)))
         return self._kept[id(kind)][1]
 
     def rows(self, form: Form) -> Cardinality:
-        """The estimate over the form's columns."""
+        """The estimated rows of a form, over its columns."""
         if form.text not in self._known:
             self._known[form.text] = self._estimated(form)
         return self._known[form.text]
@@ -53,7 +53,7 @@ class Estimates:
         return self._joined(form)
 
     def _joined(self, block: Block) -> Cardinality:
-        """The sources one by one, those first that a condition connects with what is joined already."""
+        """Join the sources one by one, preferring those that are connected to the ones joined so far."""
         tests = [test.expression for test in block.tests]
         rest = [*range(len(block.sources))]
         now, inside = Cardinality(1.0), frozenset[int]()
@@ -90,7 +90,7 @@ def _columns(names: Mapping[str, exp.Expr]) -> dict[str, str]:
 
 
 def _taken(tests: list[exp.Expr], sources: set[int]) -> list[exp.Expr]:
-    """The tests of these sources, which are removed from the list; those that read none are the last."""
+    """Remove the tests that read only these sources from the list, and return them. Tests that read no source stay."""
     read = [{source_of(name.name)[0] for name in each.find_all(exp.Column)} for each in tests]
     found = [each for each, mine in zip(tests, read, strict=True) if mine and mine <= sources]
     tests[:] = [each for each in tests if not any(each is one for one in found)]
@@ -103,7 +103,7 @@ def _equal_within(members: tuple[str, ...], number: int) -> list[tuple[str, str]
 
 
 def _across(members: tuple[str, ...], inside: Iterable[int], number: int) -> tuple[str, str] | None:
-    """One column of a class on either side."""
+    """A pair of equal columns of a class, one from `inside` and one from the source `number`; None if there is none."""
     one = next((name for name in members if source_of(name)[0] in inside), None)
     other = next((name for name in members if source_of(name)[0] == number), None)
     return None if one is None or other is None else (one, other)
@@ -114,7 +114,7 @@ def _crosses(members: tuple[str, ...], inside: Iterable[int], number: int) -> bo
 
 
 def is_unique(form: Form) -> bool:
-    """Whether rows have unique IDs: those of a block, if those of all of its sources have."""
+    """Whether rows have unique IDs. A block has them if all of its sources have."""
     if isinstance(form, Block):
         return all(map(is_unique, form.sources))
     return form.scan.unique if isinstance(form, Table) else not isinstance(form, Other) or has_unique_ids(form.node)
@@ -125,7 +125,7 @@ def row_width(form: Form, columns: Iterable[str]) -> float:
 
 
 def key_columns(form: Form) -> frozenset[str]:
-    """The columns that a row's ID is made of, as far as these are columns of tables and groups."""
+    """The columns of a row's ID, as far as they are columns of tables and groups."""
     if isinstance(form, Block):
         return frozenset(of(number, name) for number, each in enumerate(form.sources) for name in key_columns(each))
     if isinstance(form, Table):

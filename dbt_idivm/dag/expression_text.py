@@ -1,11 +1,11 @@
-"""An expression as text that is the same for spellings that mean the same.
+"""Expressions as text that is equal for spellings with the same meaning.
 
     5 < o.price     o.price > 5     NOT o.price <= 5        all are `LT(5, #0.price)`
 
-Only what is exact for all types is taken as the same: operands of =, <>, <=>, + and * in either order, comparisons that are
-flipped or negated, the order of the values in IN, the order of AND and OR. Sums are not regrouped: a + (b + c) may overflow, or
-round, where (a + b) + c does not. AND and OR of what may fail keep their order: `qty = 0 OR price / qty > 1` guards its second
-part by its first.
+Only equivalences that are exact for all types are used: the order of operands of =, <>, <=>, + and *, flipped and negated
+comparisons, the order of values in IN, the order of AND and OR. Sums are not regrouped: a + (b + c) may overflow or round where
+(a + b) + c does not. AND and OR of expressions that may fail keep their order: in `qty = 0 OR price / qty > 1` the first part
+guards the second.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-Names = Mapping[str, str]  # column of an expression → the name that the text has for it
+Names = Mapping[str, str]  # column of an expression → its name in the text
 _PLAIN = re.compile(r"[\w.]+\Z")
 _COMMUTATIVE = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.Add, exp.Mul)
-# (name in the text, whether its operands change places)
+# (name in the text, whether the operands are swapped)
 _ORDERED: Mapping[type[exp.Expr], tuple[str, bool]] = {
     exp.LT: ("LT", False),
     exp.LTE: ("LTE", False),
@@ -36,7 +36,8 @@ _NEGATED: Mapping[type[exp.Expr], type[exp.Binary]] = {
 
 
 def expression_text(expression: exp.Expr, names: Names, *, ordered: bool = False) -> str:
-    """`ordered`: AND and OR keep their order. The text has everything that the tree has but brackets."""
+    """The normalised text of an expression. `ordered`: AND and OR keep their order. Everything in the tree except brackets is
+    included."""
     node = expression.unnest()
     if isinstance(node, exp.Column):
         return column_text(names[node.name])
@@ -60,18 +61,18 @@ def expression_text(expression: exp.Expr, names: Names, *, ordered: bool = False
 
 
 def column_text(name: str) -> str:
-    """A column in a text, where no value can look like it."""
+    """The text of a column, which cannot be confused with a value."""
     return f"#{name}" if _PLAIN.match(name) else f"#{name!r}"
 
 
 def negated(node: exp.Expr) -> exp.Expr | None:
-    """The comparison that is true where this one is false."""
+    """The comparison that is true where this one is false; None if it is not a comparison."""
     kind = _NEGATED.get(type(node))
     return kind(this=node.this.copy(), expression=node.expression.copy()) if kind is not None else None
 
 
 def _flat(node: exp.Expr, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
-    """The operands of nested ANDs, or ORs."""
+    """The operands of nested ANDs or ORs."""
     inner = node.unnest()
     if isinstance(inner, kind) and isinstance(inner, exp.Connector):
         yield from _flat(inner.left, kind)
@@ -81,7 +82,7 @@ def _flat(node: exp.Expr, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
 
 
 def _present(node: exp.Expr) -> dict[str, object]:
-    """The arguments that are there. False is kept: it may differ from what is meant where nothing is written."""
+    """The arguments that are set. False is kept, because it may differ from the default."""
     return {key: value for key, value in node.args.items() if value is not None and value != []}
 
 

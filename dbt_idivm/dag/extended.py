@@ -1,8 +1,8 @@
 """The AND-OR DAG with differentials, as lists of numbers that a search can read quickly.
 
-Mistry et al. 2001, §4.2.2: each equivalence node e gets a further one for each differential δ e, and each of its operation
-nodes o a further δ o, whose children are full results and differentials. Here all equivalence nodes are *units*, numbered so that
-inputs come before what reads them, and all operation nodes are *slots*. Nothing in it changes during a search.
+Mistry et al. 2001, §4.2.2: each equivalence node e gets an additional one for each differential δ e, and each of its operation
+nodes o an additional δ o, whose children are full results and differentials. Here all equivalence nodes are *units*, numbered so
+that inputs come before their readers, and all operation nodes are *slots*. Nothing in it changes during a search.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from dbt_idivm.dag.dag import Dag, Operation
 
 @dataclass(frozen=True, eq=False)
 class Extended:
-    """`slots`, `readers`, `reuse` and `store` are by unit, `own`, `inputs`, `gives` and `operations` by slot. In seconds."""
+    """Indexed by unit: `slots`, `readers`, `reuse` and `store`; indexed by slot: `own`, `inputs`, `gives` and `operations`. Costs
+    are in seconds."""
 
     costs: Costs
     units: Sequence[Unit]
     number: dict[Unit, int]  # unit → its number
-    slots: list[list[int]]  # the operations that give a unit; a table and its changes have none
-    readers: list[list[int]]  # the slots that read a unit
+    slots: list[list[int]]  # unit → the slots that compute it; none for tables and their changes
+    readers: list[list[int]]  # unit → the slots that read it
     reuse: list[float]
     store: list[float]
     own: list[float]
@@ -31,8 +32,8 @@ class Extended:
     operations: list[Operation]
     full: dict[int, int]  # group → unit
     differentials: dict[int, list[int]]  # group → units
-    merge: dict[int, float]  # group → mergecost of all of its differentials
-    statement: float  # what writes the differentials of one group
+    merge: dict[int, float]  # group → mergecost of all its differentials
+    statement: float  # cost of the statement that writes the differentials of a group
 
     @property
     def dag(self) -> Dag:
@@ -40,7 +41,7 @@ class Extended:
 
 
 def extended(costs: Costs, *, incremental: bool = True) -> Extended:
-    """The extended DAG of all that is below a view; without differentials unless refreshes may be incremental."""
+    """The extended DAG of everything below a view; without differentials if refreshes may not be incremental."""
     dag, prices = costs.dag, costs.prices
     units = _units(costs, incremental)
     number = {unit: place for place, unit in enumerate(units)}
@@ -85,7 +86,7 @@ def _units(costs: Costs, incremental: bool) -> list[Unit]:
 
 
 def below(dag: Dag) -> frozenset[int]:
-    """The groups of views, and all that these may be computed from."""
+    """The groups of views, and all groups from which they may be computed."""
     found = set(dag.views.values())
     for group in reversed(dag.groups):
         if group.number in found:

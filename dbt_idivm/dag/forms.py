@@ -2,10 +2,10 @@
 
     SELECT .. FROM orders o JOIN customers c ON o.cid = c.cid WHERE o.price > 5
 
-is the block of the sources `customers` and `orders`, in the order of their texts, with the class of equal columns 0.cid = 1.cid
-and the test 1.price > 5. What a query computes and shows is not part of a form: a form has all columns of its sources.
+is the block with the sources `customers` and `orders`, ordered by their texts, the class of equal columns 0.cid = 1.cid and the
+test 1.price > 5. What a query computes and outputs is not part of a form: a form has all columns of its sources.
 
-A column of a block, and of an operator that passes it on, is named by the number of the source, or input, and its name there:
+A column of a block, or one that an operator passes on, is named by the number of the source or input and its name there:
 `1.price`. Equal texts, equal rows (Mistry et al. 2001, §4.2: one equivalence node).
 """
 
@@ -29,7 +29,7 @@ Types = Mapping[str, exp.DataType]
 
 @dataclass(frozen=True, eq=False)
 class Form(ABC):
-    """`text` identifies it. `certain`: the types that are beyond doubt, of the columns that have such a type."""
+    """A normal form, identified by `text`. `certain`: column → type, for the columns whose type is beyond doubt."""
 
     text: str
 
@@ -42,14 +42,14 @@ class Form(ABC):
     def certain(self) -> Types: ...
 
     def exact(self, name: str) -> exp.DataType | None:
-        """The type of a column of which equal values are identical; None for any other column."""
+        """The type of a column whose equal values are identical; None for any other column."""
         kind = self.certain.get(name)
         return kind if kind is not None and has_exact_order(kind) and has_exact_order(self.types[name]) else None
 
 
 @dataclass(frozen=True, eq=False)
 class Table(Form):
-    """A base table. `scan` is one occurrence of it, `names` are its attributes by column."""
+    """A base table. `scan`: one of its occurrences; `names`: column → attribute of the scan."""
 
     scan: Scan
 
@@ -68,8 +68,8 @@ class Table(Form):
 
 @dataclass(frozen=True, eq=False)
 class Grouping(Form):
-    """γ: `groups` and `calls` are expressions over the input's columns, in the order of their texts. Its columns are g0, g1, ..,
-    c0, c1, .."""
+    """γ. `groups` and `calls` are expressions over the input's columns, ordered by their texts. The columns are g0, g1, .., c0,
+    c1, .."""
 
     input: Form
     groups: tuple[exp.Expr, ...]
@@ -88,14 +88,14 @@ class Grouping(Form):
 
 @dataclass(frozen=True, eq=False)
 class Other(Form):
-    """Any other operator. `node` is one that gives the rows, `names` are what its inputs' attributes are over their forms, and
-    `columns` what its attributes are called here, as far as they are columns of it."""
+    """Any other operator. `node`: an operator with these rows; `names`: for each input, its attributes over its form; `columns`:
+    attribute of the node → column of this form, for its own columns."""
 
     node: Operator
     inputs: tuple[Form, ...]
     names: tuple[Mapping[str, exp.Expr], ...]
     columns: Mapping[str, str]
-    reads: tuple[frozenset[str], ...]  # the columns of each input that the operator itself depends on
+    reads: tuple[frozenset[str], ...]  # for each input, the columns that the operator itself depends on
 
     @cached_property
     def types(self) -> Types:
@@ -113,8 +113,8 @@ class Other(Form):
 
 @dataclass(frozen=True)
 class Test:
-    """A condition of a block. `last`: it may fail for rows that other conditions remove, or reads no column: it is tested after
-    all joins."""
+    """A condition of a block. `last`: it is tested after all joins, because it may fail for rows that other conditions remove, or
+    reads no column."""
 
     expression: exp.Expr
     last: bool
@@ -129,10 +129,10 @@ class Test:
 
 @dataclass(frozen=True, eq=False)
 class Block(Form):
-    """σ_tests(× sources); the columns of each class are equal. A test reads the first column of a class for any of it.
+    """σ_tests(× sources), with equal columns in each class. Tests refer to a class by its first column.
 
-    `written` are the numbers of the sources in the order of the query that this is made of. `symmetries` are the other orders of
-    the sources that leave the block as it is, each as the new number of every source: of `r AS a, r AS b` there is one.
+    `written`: the numbers of the sources in the order of the query. `symmetries`: the other orders of the sources that leave the
+    block unchanged, each as the new number of every source; `r AS a, r AS b` has one.
     """
 
     sources: tuple[Form, ...]
@@ -142,7 +142,7 @@ class Block(Form):
     symmetries: tuple[tuple[int, ...], ...]
 
     def first(self, name: str) -> str:
-        """The first column of the class of a column."""
+        """The first column of the class that contains `name`."""
         return self._first.get(name, name)
 
     @cached_property
@@ -159,16 +159,16 @@ class Block(Form):
 
 
 def of(source: int, name: str) -> str:
-    """The column of a block."""
+    """The name of a source's column in a block."""
     return f"{source}.{name}"
 
 
 def source_of(name: str) -> tuple[int, str]:
-    """The source of a column of a block, and its name there."""
+    """The source of a block's column, and its name there."""
     number, _, rest = name.partition(".")
     return int(number), rest
 
 
 def renamed(expression: exp.Expr, names: Mapping[str, str]) -> exp.Expr:
-    """The expression over columns with other names; a column without one keeps its name."""
+    """The expression with columns renamed; columns that are not in `names` keep their names."""
     return expression.transform(lambda node: column(names.get(node.name, node.name)) if isinstance(node, exp.Column) else node)

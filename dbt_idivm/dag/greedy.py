@@ -1,10 +1,10 @@
 """The greedy search for what to materialise besides the views.
 
-Mistry et al. 2001, §6.1: the candidate with the greatest benefit is materialised, again and again, while there is one above
-zero. benefit(x) = gain(x) − inv(x): by how much all else becomes cheaper, less the cheaper of maintaining x permanently
-(mntcost) and of computing and writing it in each run (trmatcost). §6.2: the benefit that a candidate had is taken for an upper
-bound of what it has now (monotonicity), so that only those are evaluated again whose bound is the greatest. §6.3: with limited
-space it is the benefit for each byte that counts.
+Mistry et al. 2001, §6.1: repeatedly materialise the candidate with the greatest benefit, while it is above zero. benefit(x) =
+gain(x) − inv(x): how much everything else gets cheaper, minus the cheaper of maintaining x permanently (mntcost) and computing
+and writing it in each run (trmatcost). §6.2: the earlier benefit of a candidate is an upper bound of its current one
+(monotonicity), so only the candidates with the greatest bounds are evaluated again. §6.3: if space is limited, the benefit per
+byte counts.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Sharing = Literal["none", "transient", "permanent", "both"]
 Differentials = Literal["together", "each", "none"]
 ROUNDS = 3
 NO_GROUP = -1
-NOTHING = 1e-9  # a benefit below this part of the whole cost is an error of rounding
+NOTHING = 1e-9  # a benefit below this fraction of the total cost is a rounding error
 
 
 @dataclass(frozen=True)
 class Options:
-    """What may be chosen. `sharing`: what is materialised besides the views, and how long. `differentials`: those of a group by
-    all tables are one candidate, or each is one (§6.2, at the end), or none is. `space`: bytes for all that is chosen. `kept`:
-    forms that are stored already; one is given up if its upkeep costs more than `hysteresis` times what it saves."""
+    """What may be chosen. `sharing`: what is materialised besides the views, and for how long. `differentials`: whether those of
+    a group by all tables are one candidate together, each is one (§6.2, at the end), or none is. `space`: bytes for everything
+    chosen. `kept`: forms that are stored already; one is dropped if its upkeep costs more than `hysteresis` times its savings."""
 
     sharing: Sharing = "both"
     differentials: Differentials = "together"
@@ -41,12 +41,12 @@ class Options:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Units that are materialised at once: a full result, or differentials of one group."""
+    """Units that are materialised together: a full result, or differentials of one group."""
 
     units: tuple[int, ...]
     group: int
     storage: tuple[Storage, ...]  # how it may be stored
-    upkeep_counts: float  # 1/hysteresis for what is stored already
+    upkeep_counts: float  # factor of the upkeep: 1/hysteresis for what is stored already
     bytes: float
 
 
@@ -54,9 +54,9 @@ Chosen = tuple[Candidate, Storage]
 
 
 def candidates(state: State, options: Options) -> list[Candidate]:
-    """Full results and differentials that two operations read, full results that a differential needs, and what is stored
-    already (§6.2: what is read once is not worth writing; kept permanently it may be). The feed of a view costs nothing if it is
-    refreshed incrementally, so that it is no matter of sharing."""
+    """Full results and differentials read by two operations, full results that a differential needs, and what is stored already
+    (§6.2: a result that is read once is not worth writing, but may be worth keeping permanently). The feed of a view that is
+    refreshed incrementally is free, and independent of `sharing`."""
     found: list[Candidate] = []
     for group, full in state.dag.full.items():
         node = state.dag.dag.groups[group]
@@ -110,7 +110,7 @@ def feeds(state: State) -> list[Chosen]:
 
 
 def _unread(state: State, group: int) -> list[int]:
-    """The differentials that cannot be read yet, and would be cheaper to read."""
+    """The differentials that cannot be read yet, but would be cheaper to read than to compute."""
     return [
         unit
         for unit in state.dag.differentials[group]
@@ -119,8 +119,8 @@ def _unread(state: State, group: int) -> list[int]:
 
 
 def benefit(state: State, candidate: Candidate) -> tuple[float, Storage]:
-    """benefit(x), and how x is best stored. The upkeep of what is stored already counts less: a permanent group that is kept and
-    one that is given up should not take turns."""
+    """benefit(x), and the best way to store x. The upkeep of what is stored already is discounted, so that a permanent group is
+    not kept and dropped alternately."""
     found = [(_benefit(state, candidate, each), each) for each in candidate.storage]
     return max(found, key=lambda each: each[0])  # the first of equal ones
 
@@ -130,7 +130,7 @@ def _benefit(state: State, candidate: Candidate, storage: Storage) -> float:
     if storage == "feed" and group in state.written:
         return 0.0
     gain = state.gain(state.fall(units), group if storage != "transient" else NO_GROUP)
-    if not gain > 0:  # nor if it is no number: endless costs are not lowered
+    if not gain > 0:  # also for NaN: infinite costs cannot be lowered
         return 0.0
     if storage == "transient":
         return gain - state.transient_cost(units)
@@ -139,13 +139,13 @@ def _benefit(state: State, candidate: Candidate, storage: Storage) -> float:
 
 
 def units_of(state: State, candidate: Candidate, storage: Storage) -> tuple[int, ...]:
-    """What can be read if a candidate is stored in that way."""
+    """The units that can be read if a candidate is stored in that way."""
     return state.kept(candidate.group) if storage == "permanent" else candidate.units
 
 
 def search(dag: Extended, mode: Mode, options: Options) -> list[Chosen]:
-    """What is chosen. Candidates that had no benefit at first are tried again in further rounds: it is for these that
-    monotonicity may fail, as a group may be cheap to maintain only beside another one."""
+    """The chosen candidates. Candidates without a benefit are tried again in further rounds: monotonicity may fail for them,
+    because a group may be cheap to maintain only together with another one."""
     state, chosen = State(dag, mode), list[Chosen]()
     for _ in range(ROUNDS):
         further = greedy(state, options, chosen)
@@ -156,7 +156,7 @@ def search(dag: Extended, mode: Mode, options: Options) -> list[Chosen]:
 
 
 def greedy(state: State, options: Options, before: Sequence[Chosen]) -> list[Chosen]:
-    """Materialise candidates in the state, the best first; what was chosen, in order."""
+    """Materialise candidates in the state, best first. Returns the chosen ones in order."""
     left = inf if options.space is None else options.space - sum(each.bytes for each, _ in before)
     found = [each for each in candidates(state, options) if each.bytes <= left]
     chosen: list[Chosen] = []
@@ -187,8 +187,8 @@ def greedy(state: State, options: Options, before: Sequence[Chosen]) -> list[Cho
 
 
 def settled(dag: Extended, mode: Mode, chosen: Sequence[Chosen]) -> tuple[State, list[Chosen]]:
-    """Without what is no longer used (§6.2, at the end), and each full result kept in the way that is cheaper now: what was
-    chosen later may have changed either. Both lower the total cost."""
+    """Remove candidates that are no longer used (§6.2, at the end), and store each full result in the way that is now cheaper;
+    later choices may have changed either. Both lower the total cost."""
     now = list(chosen)
     while True:
         state = stored(dag, mode, now)
@@ -198,7 +198,7 @@ def settled(dag: Extended, mode: Mode, chosen: Sequence[Chosen]) -> tuple[State,
 
 
 def stored(dag: Extended, mode: Mode, chosen: Sequence[Chosen]) -> State:
-    """The state in which all that is materialised."""
+    """The state with all of these materialised."""
     written = {each.group for each, storage in chosen if storage == "transient" and not dag.units[each.units[0]].is_full}
     return state_of(
         dag,
@@ -228,7 +228,7 @@ def _used(state: State, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
 
 
 def _cheaper(state: State, candidate: Candidate) -> Storage:
-    """How a full result is best stored, if nobody reads its changes."""
+    """The cheaper way to store a full result whose changes nobody reads."""
     if len(candidate.storage) == 1:
         return candidate.storage[0]
     upkeep = state.incremental(candidate.group) * candidate.upkeep_counts

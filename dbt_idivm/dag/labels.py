@@ -1,4 +1,4 @@
-"""Operations as people read them: `σ orders.price > 5`, `⋈ orders.cid = customers.cid`, `γ customers.region; SUM(price)`."""
+"""Labels of operations for people: `σ orders.price > 5`, `⋈ orders.cid = customers.cid`, `γ customers.region; SUM(price)`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _SYMBOLS = {"SemiAntiJoin": "⋉", "UnionAll": "∪", "OuterJoin": "⟕", "Windo
 
 
 def selection(block: Block, classes: Iterable[Sequence[str]], tests: Iterable[Test]) -> str:
-    """σ by these conditions of a block."""
+    """σ with these conditions of a block."""
     return f"σ {' AND '.join(_conditions(block, classes, tests)) or 'TRUE'}"
 
 
 def joining(block: Block, one: int, other: int) -> str:
-    """⋈ of two parts of a block: what concerns both."""
+    """⋈ of two parts of a block (bit sets of sources), with the conditions that involve both."""
 
     def sides(names: Iterable[str]) -> tuple[bool, bool, bool]:
         masks = [1 << source_of(name)[0] for name in names]
@@ -42,7 +42,7 @@ def grouping(form: Grouping) -> str:
 
 
 def combining(form: Grouping, fine: Grouping) -> str:
-    """γ over a finer γ; over one of the same groups it is a projection."""
+    """γ over a finer γ; a projection if the groups are the same."""
     if len(form.groups) == len(fine.groups):
         return f"π{grouping(form)[1:]}"
     groups = ", ".join(written(each, form.input) for each in form.groups)
@@ -56,14 +56,14 @@ def _conditions(block: Block, classes: Iterable[Sequence[str]], tests: Iterable[
 
 
 def written(expression: exp.Expr, form: Form) -> str:
-    """An expression over a form's columns."""
+    """An expression over a form's columns, as text."""
     return render(
         expression.transform(lambda node: exp.Var(this=shown(form, node.name)) if isinstance(node, exp.Column) else node)
     )
 
 
 def shown(form: Form, name: str) -> str:
-    """A column of a form: with the table that it is from, or as what it is computed of."""
+    """A column of a form, as text: qualified by its table, or as the expression that computes it."""
     if isinstance(form, Table):
         return _written(name)
     if isinstance(form, Block):
@@ -84,7 +84,7 @@ def _written(name: str) -> str:
 
 
 def _title(block: Block, number: int) -> str:
-    """The name of a source before a column of it, with its number among the occurrences of one table."""
+    """The name of a source as a prefix of its columns, numbered among the occurrences of one table."""
     source = block.sources[number]
     if not isinstance(source, Table):
         return ""

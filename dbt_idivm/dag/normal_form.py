@@ -1,11 +1,11 @@
-"""Operator trees → normal forms: views that read the same rows have one form, however they are spelled.
+"""Convert operator trees to normal forms: views that read the same rows have the same form, however they are spelled.
 
     SELECT o.id, o.price * 2 AS p FROM orders AS o, customers AS c WHERE c.region = 'EU' AND o.cid = c.cid
     WITH eu AS (SELECT * FROM customers WHERE 'EU' = region) SELECT x.id FROM eu JOIN orders AS x USING (cid)
 
-Joins, selections and projections are flattened into one block; what a projection computes is put in place of its name where it is
-read, and is no part of the form (Mistry et al. 2001, §4.2, who unify the DAG of the views in the same way). An operator of any
-other kind is a form of its own over the forms of its inputs, and a source of the block around it.
+Joins, selections and projections are flattened into one block. Names that a projection computes are replaced by their expressions
+where they are read, and are not part of the form (Mistry et al. 2001, §4.2, unify the DAG of the views in the same way). An
+operator of any other kind is a form of its own over the forms of its inputs, and a source of the block around it.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from dbt_idivm.operators import (
 from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.passes.inner_joins import to_inner_joins
 
-Definitions = Mapping[str, exp.Expr]  # attribute of an operator → what it is over the columns of a form
+Definitions = Mapping[str, exp.Expr]  # attribute of an operator → its definition over the columns of a form
 
 
 @dataclass(frozen=True)
 class Normal:
-    """An operator's form, and what its attributes are over the columns of the form."""
+    """An operator's form, and the definitions of its attributes over the columns of the form."""
 
     form: Form
     names: Definitions
 
 
 def normal_form(root: Operator) -> Normal:
-    """Of a view as the front end makes it, before IDs are inferred."""
+    """The normal form of a view as the front end returns it, before IDs are inferred."""
     return _normal(to_inner_joins(root))
 
 
@@ -62,7 +62,7 @@ def _normal(node: Operator) -> Normal:
 
 @dataclass(frozen=True)
 class _Flat:
-    """Sources, and conditions over `<number of the source>.<column>`."""
+    """Sources, and conditions over columns named `<number of the source>.<column>`."""
 
     sources: tuple[Form, ...]
     conditions: tuple[exp.Expr, ...]
@@ -82,7 +82,7 @@ def _flattened(node: Operator) -> _Flat:
     if isinstance(node, Project):
         below = _flattened(node.child)
         return _Flat(below.sources, below.conditions, {name: substitute(each, below.names) for name, each in node.definitions})
-    if isinstance(node, OneRow):  # the unit of joins: it is no source
+    if isinstance(node, OneRow):  # the unit of joins is not a source
         return _Flat((), (), {})
     found = _source(node)
     return _Flat((found.form,), (), {name: _prefixed(each, 0) for name, each in found.names.items()})
@@ -107,7 +107,7 @@ def _prefixed(expression: exp.Expr, number: int) -> exp.Expr:
 
 
 def _source(node: Operator) -> Normal:
-    """An operator that no block is flattened over."""
+    """The form of an operator that is a source of blocks."""
     if isinstance(node, Scan):
         table = Table(node.table, node)
         return Normal(table, {attribute: column(name) for name, attribute in table.names.items()})
@@ -138,7 +138,7 @@ def _grouping(node: Aggregate) -> Normal:
 
 
 def _named(groups: Definitions, calls: Definitions) -> tuple[Definitions, dict[str, str], list[str]]:
-    """The columns of a γ, what its attributes are called by them, and its text: groups and calls in the order of their texts."""
+    """The columns of a γ, attribute → column, and the parts of its text: groups and calls, ordered by their texts."""
     columns, parts = {}, []
     for letter, wanted in (("g", groups), ("c", calls)):
         texts = {name: _text(each) for name, each in wanted.items()}
@@ -149,7 +149,7 @@ def _named(groups: Definitions, calls: Definitions) -> tuple[Definitions, dict[s
 
 
 def _spellings(groups: Definitions, calls: Definitions, below: Form) -> Iterator[tuple[Definitions, Definitions]]:
-    """Of r AS a, r AS b that nothing tells apart, groups of a are groups of b."""
+    """Equivalent spellings: in r AS a, r AS b, if nothing distinguishes the two, groups of a are the same as groups of b."""
     yield groups, calls
     if not isinstance(below, Block):
         return
@@ -167,7 +167,7 @@ def _in_order(known: Definitions, letter: str) -> tuple[exp.Expr, ...]:
     return tuple(known[name] for name in sorted((each for each in known if each[0] == letter), key=lambda each: int(each[1:])))
 
 
-# --- other operators: what they are besides their inputs, and what their attributes are called ---
+# --- other operators: their own part, besides their inputs, and the names of their attributes ---
 
 
 def _other(
@@ -178,8 +178,9 @@ def _other(
     own: Mapping[str, str],
     reads: Iterable[exp.Expr],
 ) -> Normal:
-    """`own`: attribute → column of the form, which is part of its text; `passed`: what other attributes are; `reads`: expressions
-    over the inputs' columns, by their numbers, that decide which rows there are and what the own columns are."""
+    """The form of an operator. `content`: texts of its own parts. `own`: attribute → column of the form, which is part of its
+    text. `passed`: definitions of the other attributes. `reads`: expressions over the numbered columns of the inputs that
+    determine the rows and the own columns."""
     parts = "; ".join([*content, ", ".join(sorted(set(own.values())))])
     forms = tuple(each.form for each in inputs)
     text = f"{type(node).__name__}[{parts}]({', '.join(each.text for each in forms)})"
@@ -190,7 +191,7 @@ def _other(
 
 
 def _conditions(condition: exp.Expr, names: Definitions, types: Types) -> list[str]:
-    """The AND-ed parts. They keep their order if one may fail for rows that another is false for."""
+    """The conjuncts as texts. They keep their order if one of them may fail for rows that another one excludes."""
     texts = [_text(substitute(each, names)) for each in conjuncts(condition.unnest())]
     return texts if may_raise(condition, types) else sorted(set(texts))
 
@@ -199,7 +200,7 @@ def _below(inputs: tuple[Normal, ...]) -> Definitions:
     return {name: _prefixed(each, number) for number, side in enumerate(inputs) for name, each in side.names.items()}
 
 
-# A value that is computed below a padded side is NULL in padded rows, coalesce(y, 0) too: it is a column of its own.
+# A value computed below the padded side is NULL in padded rows, even coalesce(y, 0), so it is a column of its own.
 def _outer_join(node: OuterJoin, inputs: tuple[Normal, ...]) -> Normal:
     names = _below(inputs)
     padded = {name for side in node.padded for name in node.inputs[side].columns}
@@ -258,7 +259,7 @@ def _unnest(node: Unnest, inputs: tuple[Normal, ...]) -> Normal:
 
 
 def _as_it_is(node: Operator, inputs: tuple[Normal, ...]) -> Normal:
-    """An operator of which nothing is known: it equals those whose trees are equal but for names."""
+    """The form of an operator without rules: it equals those whose trees are equal except for names."""
     known = canonical(node)
     numbers = {name: f"#{number}" for number, name in enumerate(known.attributes)}
     return _other(node, inputs, [known.text], {}, {name: numbers[name] for name in node.columns}, list(_below(inputs).values()))

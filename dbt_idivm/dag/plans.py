@@ -1,6 +1,6 @@
-"""The best plan of one refresh of all views, if certain units are materialised: how each group is maintained, and from what.
+"""The best plan for one refresh of all views, given the materialised units: how each group is maintained, and from what.
 
-Mistry et al. 2001, §5: the best operation of each unit that has to be computed, and of each materialised group the cheaper of
+Mistry et al. 2001, §5: the best operation of each unit that has to be computed, and for each materialised group the cheaper of
 incremental refresh and recomputation. The costs are those of `update.py`.
 """
 
@@ -19,8 +19,8 @@ How = Literal["incremental", "recomputed", "unchanged"]
 
 @dataclass(frozen=True)
 class Upkeep:
-    """How a group is maintained that is stored permanently. `views`: those that it is the rows of; none if it was chosen.
-    `incremental`: None if there is no such refresh."""
+    """How a permanently stored group is maintained. `views`: the views with its rows; empty if it was chosen by the search.
+    `incremental`, `recomputed`: seconds; None if an incremental refresh is impossible."""
 
     group: int
     views: tuple[str, ...]
@@ -36,7 +36,7 @@ class Upkeep:
 
 @dataclass(frozen=True)
 class Step:
-    """How a unit is computed: by which operation, and whether each input is read, or computed by its own step."""
+    """How a unit is computed: by which operation, and for each input whether it is read (True) or computed by its own step."""
 
     unit: Unit
     operation: str
@@ -46,8 +46,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """`transient`: what is written for the time of the run, with the seconds for computing and writing it. `fed`: the groups
-    whose change feed others read."""
+    """`transient`: units written for the duration of the run → seconds for computing and writing them. `fed`: groups whose change
+    feed is read."""
 
     upkeep: tuple[Upkeep, ...]
     transient: Mapping[Unit, float]
@@ -65,7 +65,7 @@ class Plan:
         return next(each for each in self.upkeep if view in each.views)
 
     def show(self) -> str:
-        """All of it, as text: what is stored, and below it the steps that compute it, each where it is needed first."""
+        """The plan as text: what is stored, followed by the steps that compute it, each where it is first needed."""
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
@@ -93,7 +93,7 @@ class Plan:
             )
 
     def _below(self, first: Unit, shown: set[Unit]) -> Iterator[str]:
-        """The steps of a unit that is computed; each once."""
+        """The steps that compute a unit, each only once."""
         waiting = [(first, 1)]
         while waiting:
             unit, depth = waiting.pop()
@@ -111,8 +111,8 @@ class Plan:
 def plan(
     costs: Costs, permanent: Iterable[int] = (), transient: Iterable[Unit] = (), fed: Iterable[int] = (), mode: Mode = "adaptive"
 ) -> Plan:
-    """The best plan if these groups are kept permanently besides the views, these units during the run, and the change feeds of
-    these views are read."""
+    """The best plan if these groups are kept permanently besides the views, these units are kept during the run, and the change
+    feeds of these views are read."""
     dag = extended(costs, incremental=mode != "recompute")
     stored: list[tuple[Sequence[int], Storage]] = [([dag.number[each] for each in transient], "transient")]
     stored += [((dag.full[group], *dag.differentials[group]), "permanent") for group in permanent]
@@ -121,7 +121,7 @@ def plan(
 
 
 def plan_of(state: State) -> Plan:
-    """The plan that the costs of a state are of, without what it does not use."""
+    """The plan that a state's costs belong to, without unused units."""
     steps, stored = reached(state)
     dag = state.dag
     used = {dag.units[unit].group for unit in stored if unit not in state.transient}
@@ -147,7 +147,7 @@ def upkeep_of(state: State, group: int) -> Upkeep:
 
 
 def reached(state: State) -> tuple[dict[Unit, Step], frozenset[int]]:
-    """The steps of what the views need, and which materialised units these read."""
+    """The steps that the views need, and the materialised units that these read."""
     dag, stored, steps, seen = state.dag, set[int](), dict[int, Step](), set[int]()
     waiting = [unit for group in sorted(state.views, reverse=True) for unit in _sources(state, group)]
     while waiting:
@@ -158,7 +158,7 @@ def reached(state: State) -> tuple[dict[Unit, Step], frozenset[int]]:
                 waiting.append(~unit)
             elif dag.units[unit].group in state.permanent and dag.units[unit].group not in state.views:
                 waiting.extend(_sources(state, dag.units[unit].group))
-        if unit < 0 or not is_read(state, unit):  # ~unit: to be computed, and not read
+        if unit < 0 or not is_read(state, unit):  # ~unit: to be computed instead of read
             place = unit if unit >= 0 else ~unit
             if place not in seen and dag.slots[place]:
                 seen.add(place)
@@ -168,7 +168,7 @@ def reached(state: State) -> tuple[dict[Unit, Step], frozenset[int]]:
 
 
 def _sources(state: State, group: int) -> list[int]:
-    """What the refresh of a stored group begins with: its differentials, or its query (~: to be computed, and not read)."""
+    """The first units of the refresh of a stored group: its differentials, or its query (~: to be computed instead of read)."""
     if upkeep_of(state, group).how == "recomputed":
         return [~state.dag.full[group]]
     return [~each if group in state.fed else each for each in state.dag.differentials[group]]

@@ -1,11 +1,12 @@
-"""What to materialise besides the views so that one refresh of all of them takes the least time, and how each view is maintained.
+"""Choose what to materialise besides the views so that one refresh of all of them is fastest, and how to maintain each view.
 
     choices                                       benefit   before    after
     permanently  17: customer ⋈ orders             12.1 s   80.3 s   68.2 s
     transient    9: σ region = 'EU' (nation)        0.9 s   68.2 s   67.3 s
 
-Mistry et al. 2001: the search of `greedy.py` over the costs of `costs.py`, for a policy of maintenance (§7.2.2). The greedy
-choice is no minimum; so that an adaptive policy is never worse than a forced one, what is chosen under these is considered, too.
+Mistry et al. 2001: the search of `greedy.py` over the costs of `costs.py`, for a maintenance policy (§7.2.2). The greedy choice
+is not optimal. To make sure that the adaptive policy is never worse than a forced one, the choices under these are also
+considered.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dbt_idivm.dag.update import Mode, State, Storage
 
 @dataclass(frozen=True)
 class Choice:
-    """A full result or differentials of one group, and the seconds of a refresh before and after it is materialised."""
+    """A materialised full result, or differentials of one group, with the seconds of a refresh before and after this choice."""
 
     units: tuple[Unit, ...]
     form: str
@@ -46,7 +47,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Selection:
-    """`nothing`: the seconds of a refresh if only the views are stored. `dropped`: forms that were kept, and are no longer."""
+    """`nothing`: seconds of a refresh if only the views are stored. `dropped`: forms that were kept before, and no longer are."""
 
     choices: tuple[Choice, ...]
     plan: Plan
@@ -60,7 +61,7 @@ class Selection:
 
     @property
     def permanent(self) -> tuple[str, ...]:
-        """The forms of what is kept permanently, in the order of choice."""
+        """The forms that are kept permanently, in the order of choice."""
         return tuple(each.form for each in self.choices if each.storage == "permanent")
 
     @property
@@ -78,7 +79,7 @@ class Selection:
 
 
 def select(costs: Costs, options: Options | None = None, mode: Mode = "adaptive") -> Selection:
-    """The units to materialise, chosen greedily."""
+    """Choose the units to materialise greedily."""
     options = options or Options()
     dag = extended(costs, incremental=mode != "recompute")
     found = search(dag, mode, options)
@@ -91,20 +92,20 @@ def select(costs: Costs, options: Options | None = None, mode: Mode = "adaptive"
 
 
 def _under(costs: Costs, dag: Extended, mode: Mode, options: Options) -> list[Chosen]:
-    """What is chosen under a forced policy, in the numbers of the extended DAG, and stored as an adaptive policy would."""
+    """The choices under a forced policy, in the numbers of the extended DAG `dag`, stored as an adaptive policy would."""
     other = dag if mode == "incremental" else extended(costs, incremental=False)
     kept: tuple[Storage, ...] = ("permanent", "transient") if options.sharing != "transient" else ("transient",)
     chosen: list[Chosen] = []
     for each, storage in search(other, mode, options):
         units = tuple(dag.number[other.units[unit]] for unit in each.units)
         chosen.append((replace(each, units=units, storage=kept if other.units[each.units[0]].is_full else each.storage), storage))
-    if mode == "incremental":  # where every view is fed
+    if mode == "incremental":  # all views are fed
         chosen.extend(feeds(State(dag, "adaptive")))
     return settled(dag, "adaptive", chosen)[1]
 
 
 def _selection(dag: Extended, mode: Mode, chosen: Sequence[Chosen], options: Options) -> Selection:
-    """The choices one after the other, so that the benefits are those of the plan that results."""
+    """Replay the choices one by one, so that their benefits are those in the resulting plan."""
     state, choices = State(dag, mode), list[Choice]()
     nothing = before = state.total()
     for candidate, storage in chosen:

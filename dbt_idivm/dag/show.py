@@ -1,4 +1,4 @@
-"""The DAG as text, a group and its operations one per line.
+"""The DAG as text: each group in a line, followed by its operations.
 
 2 customers: 10 rows of 16 bytes
 3 orders ⋈ customers: 100 rows of 30 bytes; v1, v2

@@ -1,10 +1,10 @@
-"""Which parts of a block become groups, and how each is joined of two others: associativity and commutativity.
+"""The parts of a block that become groups, and their joins from smaller parts: associativity and commutativity.
 
-    a ⋈ b ⋈ c in a line: a, b, c, a ⋈ b, b ⋈ c, and a ⋈ b ⋈ c of (a ⋈ b, c) and (a, b ⋈ c)
+    a ⋈ b ⋈ c as a chain: a, b, c, a ⋈ b, b ⋈ c, and a ⋈ b ⋈ c from (a ⋈ b, c) and (a, b ⋈ c)
 
-A part is a set of sources, as bits of a number. All connected ones are taken (Mistry et al. 2001, §4.2: one equivalence node for
-every subset of the relations; here without products). A wide block has too many: of it those of up to three sources, the
-prefixes of the written order, and what other views have.
+A part is a set of sources, represented by the bits of an integer. All connected parts are used (Mistry et al. 2001, §4.2: one
+equivalence node for every subset of the relations; here without products). A wide block has too many; only its parts with up to
+three sources, the prefixes of the written order, and the parts that other views have are used.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from itertools import combinations
 
 from dbt_idivm.dag.forms import Block, source_of
 
-WIDE = 8  # sources; a block of more is wide
+WIDE = 8  # a block with more sources is wide
 _SMALL = 3
 Pairs = list[tuple[int, int]]
 
 
 def bits(part: int) -> tuple[int, ...]:
-    """The numbers of the sources of a part."""
+    """The numbers of the sources in a part."""
     return tuple(number for number in range(part.bit_length()) if part >> number & 1)
 
 
 class Links:
-    """What connects the sources of a block: classes, and tests of more than one source."""
+    """The connections between the sources of a block: classes, and tests of several sources."""
 
     def __init__(self, block: Block) -> None:
         self._classes = tuple(_mask(each) for each in block.classes)
         whole = {each[0]: mask for each, mask in zip(block.classes, self._classes, strict=True)}
-        # of each test, the sources that each of its columns can be read from
+        # for each test, and each of its columns, the sources that the column can be read from
         self._tests = tuple(
             tuple(whole.get(name) or _mask((name,)) for name in test.columns)
             for test in block.tests
@@ -38,7 +38,7 @@ class Links:
         )
 
     def connect(self, part: int) -> bool:
-        """Whether the sources of a part are connected by what concerns only them."""
+        """Whether a part is connected by conditions on its own sources alone."""
         grown = part & -part
         while grown != (more := self._grown(grown, part)):
             grown = more
@@ -63,8 +63,8 @@ def _mask(names: Iterable[str]) -> int:
 
 
 def sub_joins(block: Block, wanted: Iterable[int] = ()) -> Mapping[int, Pairs]:
-    """Part → the pairs of parts that it is a join of, smaller parts first; single sources are joins of none. `wanted`: parts that
-    a wide block is to have, too."""
+    """Part → the pairs of parts whose join it is, smaller parts first; single sources have no pairs. `wanted`: additional parts
+    of a wide block."""
     count = len(block.sources)
     links, everything = Links(block), (1 << count) - 1
     parts = {part for part in _candidates(count) if links.connect(part)} | {everything}
@@ -81,7 +81,7 @@ def sub_joins(block: Block, wanted: Iterable[int] = ()) -> Mapping[int, Pairs]:
             else [(one, part & ~one) for one in sorted(parts) if _is_half(one, part, parts)]
         )
         pairs[part] = [*dict.fromkeys([*found, *pairs.get(part, ())])]
-        if not pairs[part] and part.bit_count() > 1:  # a product, or connected by a test of all of its sources only
+        if not pairs[part] and part.bit_count() > 1:  # a product, or connected only by a test of all its sources
             _grow(0, part, block, links, pairs)
     return {part: pairs[part] for part in sorted(pairs, key=lambda part: (part.bit_count(), part))}
 
@@ -95,7 +95,7 @@ def _candidates(count: int) -> Iterator[int]:
 
 
 def _halves(part: int) -> Iterator[tuple[int, int]]:
-    """The ways to divide a part in two; the first half has its first source."""
+    """All ways to divide a part into two; the first half contains its first source."""
     first = part & -part
     rest = part ^ first
     inside = rest
@@ -109,7 +109,7 @@ def _is_half(one: int, part: int, parts: set[int]) -> bool:
 
 
 def _grow(start: int, goal: int, block: Block, links: Links, pairs: dict[int, Pairs]) -> None:
-    """The parts between two, each with one source more: in the written order, those that are connected with it first."""
+    """Add the parts between two parts, each with one more source: in the written order, connected sources first."""
     rest = [1 << number for number in block.written if goal & ~start & 1 << number]
     grown = start
     while rest:

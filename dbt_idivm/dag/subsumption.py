@@ -1,4 +1,4 @@
-"""Derivations of a form from another of the same inputs: σ of a block with fewer conditions, γ of a finer γ.
+"""Derivations of a form from another one with the same inputs: σ from a block with fewer conditions, γ from a finer γ.
 
     σ x < 5 (R)               from  σ x < 10 (R)
     γ region; sum(price)      from  γ region, city; sum(price)
@@ -23,7 +23,7 @@ from dbt_idivm.dag.expression_text import expression_text
 from dbt_idivm.dag.forms import Block, Grouping, Test, Types
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
-_EXACT_NUMBER = 1_000_000  # up to here a comparison in any numeric type tells integers apart
+_EXACT_NUMBER = 1_000_000  # up to this value comparisons in any numeric type distinguish integers
 Value = tuple[str, Decimal | str]
 
 
@@ -31,9 +31,9 @@ Value = tuple[str, Decimal | str]
 
 
 def is_selection(narrow: Block, wide: Block) -> bool:
-    """Whether `narrow` is a selection of `wide`, a block of the same sources: each condition of `wide` follows from its own.
+    """Whether `narrow` is a selection of `wide`, a block with the same sources: each condition of `wide` follows from its own.
 
-    None of `wide` may fail: it would, for rows that the other conditions of `narrow` remove.
+    No condition of `wide` may fail: it could fail for rows that other conditions of `narrow` remove.
     """
     if len(narrow.tests) + sum(map(len, narrow.classes)) < len(wide.tests) + sum(map(len, wide.classes)):
         return False
@@ -48,7 +48,7 @@ def is_selection(narrow: Block, wide: Block) -> bool:
 
 
 def difference(narrow: Block, wide: Block) -> tuple[list[tuple[str, ...]], list[Test]]:
-    """The classes and the tests of `narrow` that `wide` lacks."""
+    """The classes and tests of `narrow` that `wide` lacks."""
     names = _names(narrow)
     known = {_text(test, names) for test in wide.tests}
     return [each for each in narrow.classes if not _is_inside(each, wide.classes)], [
@@ -61,7 +61,7 @@ def _is_inside(members: Iterable[str], classes: Iterable[tuple[str, ...]]) -> bo
 
 
 def _names(block: Block) -> Mapping[str, str]:
-    """A column → the first of its class."""
+    """Column → the first column of its class."""
     return {name: each[0] for each in block.classes for name in each}
 
 
@@ -71,7 +71,7 @@ def _text(test: Test, names: Mapping[str, str] | None = None) -> str:
 
 
 def _implies(one: Test, other: Test, names: Mapping[str, str], types: Types) -> bool:
-    """Whether a comparison of a column with constants follows from another one of the same column."""
+    """Whether a comparison of a column with constants (`other`) follows from another one of the same column."""
     mine, theirs = _range(one, types), _range(other, types)
     if mine is None or theirs is None or mine.column != names.get(theirs.column, theirs.column):
         return False
@@ -79,13 +79,13 @@ def _implies(one: Test, other: Test, names: Mapping[str, str], types: Types) -> 
 
 
 def follows(one: exp.Expr, other: exp.Expr, types: Types) -> bool:
-    """Whether a comparison of a column with a constant is true wherever another one of the same column is."""
+    """Whether `other` is true wherever `one` is, for comparisons of the same column with constants."""
     return _implies(Test(one, False), Test(other, False), {}, types)
 
 
 @dataclass(frozen=True)
 class _Range:
-    """low ≤ column ≤ high, each perhaps without equality."""
+    """low ≤ column ≤ high, each bound possibly strict."""
 
     column: str
     kind: str
@@ -97,7 +97,7 @@ class _Range:
 
 
 def _is_beyond(outer: tuple[Decimal | str, bool] | None, inner: tuple[Decimal | str, bool] | None, sign: int) -> bool:
-    """Whether a bound keeps all that another keeps; lower bounds with sign 1, upper ones with -1."""
+    """Whether the outer bound admits everything that the inner one admits; `sign` is 1 for lower bounds and -1 for upper ones."""
     if outer is None or inner is None:
         return outer is None
     if outer[0] == inner[0]:
@@ -135,7 +135,8 @@ _FLIPPED: Mapping[type[exp.Expr], type[exp.Expr]] = {
 
 
 def _value(node: exp.Expr, kind: exp.DataType | None) -> Value | None:
-    """A constant whose order is that of any type that it is compared in: a number, or DATE '2024-05-01' beside a date."""
+    """A constant that is ordered in the same way in every type it may be compared in: a number, or DATE '2024-05-01' beside a
+    date; else None."""
     if isinstance(node, exp.Cast) and kind is not None and kind.this == node.to.this == exp.DataType.Type.DATE:
         inner = node.this
         return ("date", inner.name) if isinstance(inner, exp.Literal) and inner.is_string and _DATE.match(inner.name) else None
@@ -156,7 +157,8 @@ _SAME = (exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr, exp.BitwiseAndAgg, exp
 
 
 def is_coarser(coarse: Grouping, fine: Grouping) -> bool:
-    """Whether a γ can be made of another one of the same input: by part of its groups, with calls that can be combined."""
+    """Whether a γ can be computed from another one over the same input: its groups are a subset, and its calls can be
+    combined."""
     if len(fine.groups) < len(coarse.groups) or (len(fine.groups) == len(coarse.groups) and len(fine.calls) <= len(coarse.calls)):
         return False
     if not _texts(coarse.groups) <= _texts(fine.groups) or not _texts(coarse.calls) <= _texts(fine.calls):
@@ -167,14 +169,15 @@ def is_coarser(coarse: Grouping, fine: Grouping) -> bool:
 
 
 def combined(call: exp.Expr, *, has_groups: bool) -> str:
-    """What the call is over the rows of the finer γ, for people. Of no rows a count is 0, and their sum NULL."""
+    """The call over the rows of the finer γ, for people. Without rows a count is 0, but a sum of counts is NULL."""
     if isinstance(call, exp.Count):
         return "sum of counts" if has_groups else "sum of counts, or 0"
     return f"{call.key} of {call.key}s"
 
 
 def _can_be_combined(call: exp.Expr, fine: Grouping) -> bool:
-    """Sums only over types whose sums do not depend on the order of rows; no DISTINCT, FILTER or second argument."""
+    """Whether a call can be computed from those of finer groups. Sums only over types whose sums do not depend on the order of
+    rows; no DISTINCT, FILTER or second argument."""
     argument = call.this
     if set(_given(call)) - {"this", "big_int"} or isinstance(argument, exp.Distinct):
         return False
@@ -191,7 +194,7 @@ def _given(call: exp.Expr) -> dict[str, object]:
     return {key: value for key, value in call.args.items() if value is not None and value != []}
 
 
-# Of values that are equal but differ, such as 0.0 and -0.0, a group has any one.
+# For values that are equal but not identical, such as 0.0 and -0.0, a group has any of them.
 def _is_exact(expression: exp.Expr, fine: Grouping) -> bool:
     kind = certain_type(expression, fine.input.certain)
     read = attributes(expression)

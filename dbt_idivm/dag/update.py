@@ -12,12 +12,12 @@ Mistry et al. 2001, §5, where M_p is what is kept permanently and M_t what is k
     totalcost        Σ mntcost(e) over M_p + Σ trmatcost(e) over M_t
 
 Different from the paper: a stored group that is refreshed incrementally has a change feed, from which its differentials can be
-read although nobody writes them for that. It is *fed* then: C(δ_R e) is at most reusecost(δ_R e), except in its own incrmcost. A
-given view that is fed is not recomputed.
+read without writing them for that purpose. It is then called *fed*: C(δ_R e) is at most reusecost(δ_R e), except in its own
+incrmcost. A given view that is fed is not recomputed.
 
-§6.2: what is materialised further can make nothing dearer, so that a change goes up from where it is, in the order of the
-units, and ends where the best operation of a unit is cheaper all the same. The sums are made in one order always: the numbers are
-the same as those that are computed from nothing, to the last bit.
+§6.2: materialising more cannot make anything dearer, so a change is propagated upwards from its unit, in the order of the
+units, and ends where it does not change the best operation's cost. Sums are always computed in one order: the numbers are
+bit-identical to those computed from scratch.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ Storage = Literal["permanent", "transient", "feed"]  # feed: of a given view, no
 
 @dataclass
 class Fall:
-    """What becomes cheaper: unit → its new compcost, and its new C."""
+    """What becomes cheaper: unit → its new compcost, and unit → its new C."""
 
     compute: dict[int, float] = field(default_factory=dict)
     read: dict[int, float] = field(default_factory=dict)
 
 
 class State:
-    """M_p and M_t, and all costs for them. `compute` is compcost, `read` is C."""
+    """M_p and M_t, and all costs under them. `compute` is compcost, `read` is C."""
 
     def __init__(self, dag: Extended, mode: Mode) -> None:
         self.dag, self.mode = dag, mode
         count = len(dag.units)
         self.is_stored = [not slots for slots in dag.slots]
         self.transient: set[int] = set()
-        self.written: set[int] = set()  # groups of which a statement writes differentials
+        self.written: set[int] = set()  # groups whose differentials a statement writes
         self.views = frozenset(dag.dag.views.values())
         self.permanent: set[int] = set(self.views)  # groups
         self.fed: set[int] = set()  # groups whose differentials are read from their change feed
@@ -61,7 +61,7 @@ class State:
         self.evaluate()
 
     def evaluate(self) -> None:
-        """All costs, inputs first."""
+        """Compute all costs, inputs first."""
         dag = self.dag
         for unit, reuse in enumerate(dag.reuse):
             cost = self.compute[unit] = min((self.cost_of_slot(slot) for slot in dag.slots[unit]), default=reuse)
@@ -75,7 +75,7 @@ class State:
         return total
 
     def fall(self, added: Iterable[int]) -> Fall:
-        """What becomes cheaper if these units are materialised, too."""
+        """What becomes cheaper if these units are materialised in addition."""
         dag, is_stored, old_compute, old_read = self.dag, self.is_stored, self.compute, self.read
         own, inputs, gives, readers, reuse = dag.own, dag.inputs, dag.gives, dag.readers, dag.reuse
         found = Fall()
@@ -115,7 +115,7 @@ class State:
                     changed.append(unit)
 
     def gain(self, fall: Fall, group_of_x: int) -> float:
-        """gain(x) (§6.1): by how much what is materialised already becomes cheaper, besides the group itself of x."""
+        """gain(x) (§6.1): how much cheaper everything that is already materialised becomes, except x's own group."""
         units, total, groups = self.dag.units, 0.0, set()
         for unit, cost in fall.compute.items():
             if unit in self.transient:
@@ -154,7 +154,7 @@ class State:
         return compute + self.dag.store[full]
 
     def transient_cost(self, units: Iterable[int]) -> float:
-        """trmatcost of further units: a statement for each full result, and one for all differentials of a group."""
+        """trmatcost of additional units: one statement for each full result, and one for all differentials of a group."""
         total, groups = 0.0, set()
         for each in units:
             total += self.compute[each] + self.dag.store[each]
@@ -163,11 +163,12 @@ class State:
         return total + self.dag.statement * len(groups - self.written)
 
     def kept(self, group: int) -> tuple[int, ...]:
-        """What can be read if a group is kept permanently: its rows, and their changes unless these are written for the run."""
+        """The units that can be read if a group is kept permanently: its rows, and their changes unless these are written for the
+        run."""
         return (self.dag.full[group], *(self.dag.differentials[group] if group not in self.written else ()))
 
     def add(self, units: Sequence[int], storage: Storage) -> None:
-        """Materialise further units, of one group."""
+        """Materialise additional units of one group."""
         fall = self.fall(units)
         for unit, cost in fall.compute.items():
             self.compute[unit] = cost
@@ -196,7 +197,7 @@ class State:
 
 
 def state_of(dag: Extended, mode: Mode, stored: Iterable[tuple[Sequence[int], Storage]]) -> State:
-    """The costs if these units are materialised besides the views, from nothing."""
+    """The state with these units materialised besides the views; all costs are computed from scratch."""
     state = State(dag, mode)
     for units, storage in stored:
         state._place(units, storage)

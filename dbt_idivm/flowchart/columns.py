@@ -1,9 +1,9 @@
-"""Where a graph is drawn, without sizes: each node in a column, so that edges lead from left to right.
+"""Assign the nodes of a graph to columns, so that edges lead from left to right. Sizes are not considered.
 
     orders ─► sales ─┬─► by_month ─► growth
                      └──────•──────► shares      • a bend: a place in each column that an edge passes
 
-The column of a node is the number of edges on the longest path to it. What reads nothing is drawn beside its first reader. Edges
+A node's column is the number of edges on the longest path to it. Nodes without inputs are placed beside their first reader. Edges
 from one node share their bends, so that they separate as late as possible.
 """
 
@@ -18,15 +18,15 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True)
 class Columns:
-    """`columns`: nodes and bends, in any order; `routes`: for each edge what it passes, ends included. Bends have numbers that
-    no node has. An edge that closes a circle does not lead to the right, and has no bends."""
+    """`columns`: the nodes and bends of each column, unordered. `routes`: for each edge, the nodes and bends on it, including its
+    ends. Bends have numbers that no node has. An edge that closes a cycle does not lead to the right, and has no bends."""
 
     columns: tuple[tuple[int, ...], ...]
     routes: tuple[tuple[int, ...], ...]
 
 
 def columns_of(count: int, edges: Sequence[Edge]) -> Columns:
-    """The nodes are the numbers below `count`."""
+    """Assign nodes 0 … `count` - 1 to columns."""
     sequence = _sequence(count, edges)
     place = {node: position for position, node in enumerate(sequence)}
     forward = [(of, to) for of, to in edges if place[of] < place[to]]
@@ -47,7 +47,7 @@ def columns_of(count: int, edges: Sequence[Edge]) -> Columns:
 
 
 def _sequence(count: int, edges: Collection[Edge]) -> list[int]:
-    """The nodes, each after those that it reads; a circle begins at one of its nodes."""
+    """The nodes in topological order; cycles are broken at one of their nodes."""
     inputs: list[dict[int, None]] = [{} for _ in range(count)]
     outputs: list[list[int]] = [[] for _ in range(count)]
     for of, to in edges:
@@ -69,7 +69,7 @@ def _sequence(count: int, edges: Collection[Edge]) -> list[int]:
 
 
 def _on_a_circle(node: int, inputs: Sequence[Collection[int]]) -> int:
-    """A node of a circle that leads to this one, where each node waits for another one."""
+    """A node on a cycle that leads to `node`, if each node is waiting for another one."""
     seen = set()
     while node not in seen:
         seen.add(node)
@@ -78,7 +78,7 @@ def _on_a_circle(node: int, inputs: Sequence[Collection[int]]) -> int:
 
 
 def _longest_paths(sequence: Sequence[int], forward: Sequence[Edge]) -> list[int]:
-    """Node → the number of edges on the longest path to it."""
+    """Node → number of edges on the longest path to it."""
     outputs: dict[int, list[int]] = {}
     for of, to in forward:
         outputs.setdefault(of, []).append(to)
@@ -91,7 +91,7 @@ def _longest_paths(sequence: Sequence[int], forward: Sequence[Edge]) -> list[int
 
 def _beside_readers(column: Sequence[int], forward: Sequence[Edge]) -> list[int]:
     reading = {to for _, to in forward}
-    first: dict[int, int] = {}  # what reads nothing → the column of its first reader
+    first: dict[int, int] = {}  # node without inputs → column of its first reader
     for of, to in forward:
         if of not in reading:
             first[of] = min(first.get(of, column[to]), column[to])

@@ -1,7 +1,7 @@
-"""In which order a column is drawn from top to bottom, so that few edges cross each other.
+"""Order each column from top to bottom so that few edges cross.
 
-The sweeps of Sugiyama et al. (1981): a column is ordered by the mean place of what its edges lead to in the column before it,
-then, from the other side, in the column behind it; the best order of all sweeps is taken. Orders depend on nothing but the graph.
+The sweeps of Sugiyama et al. (1981): a column is ordered by the mean place of its neighbours in the column before it, and in the
+next sweep in the column after it; the best order of all sweeps is used. The result depends only on the graph.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Neighbours = Mapping[int, Sequence[int]]
 
 
 def with_few_crossings(found: Columns) -> Columns:
-    """With columns whose order is from top to bottom."""
+    """The columns, ordered from top to bottom."""
     left, right = neighbours(found)
     order: Order = _by_descent(found.columns, right)
     best, fewest = order, crossings(order, right)
@@ -33,7 +33,7 @@ def with_few_crossings(found: Columns) -> Columns:
 
 
 def neighbours(found: Columns) -> tuple[Neighbours, Neighbours]:
-    """For each node and bend those in the column on its left, and on its right, that an edge connects it with."""
+    """For each node and bend, its neighbours in the column on its left, and those in the column on its right."""
     column = {each: at for at, members in enumerate(found.columns) for each in members}
     left: dict[int, list[int]] = {each: [] for each in column}
     right: dict[int, list[int]] = {each: [] for each in column}
@@ -45,11 +45,11 @@ def neighbours(found: Columns) -> tuple[Neighbours, Neighbours]:
 
 
 def crossings(order: Order, right: Neighbours) -> int:
-    """How often edges cross, between all columns."""
+    """The number of crossings between all columns."""
     total = 0
     for here, there in pairwise(order):
         place = {each: at for at, each in enumerate(there)}
-        seen: list[int] = []  # the right ends of edges that begin above
+        seen: list[int] = []  # the right ends of edges that start further up
         for each in here:
             ends = sorted(place[other] for other in right[each])
             total += sum(len(seen) - bisect_right(seen, end) for end in ends)
@@ -59,7 +59,7 @@ def crossings(order: Order, right: Neighbours) -> int:
 
 
 def _by_descent(columns: Order, right: Neighbours) -> list[list[int]]:
-    """Each node above what was not reached from the nodes above it: related nodes are near each other from the start."""
+    """An initial order by depth-first search, which places related nodes near each other."""
     rank: dict[int, int] = {}
     for start in (each for members in columns for each in members):
         waiting = [start]
@@ -72,7 +72,8 @@ def _by_descent(columns: Order, right: Neighbours) -> list[list[int]]:
 
 
 def _swept(order: Order, before: Neighbours) -> list[list[int]]:
-    """Each column but the first ordered by the mean place of what is `before` it; what has nothing there stays where it is."""
+    """Order each column except the first by the mean place of its neighbours `before` it; nodes without such neighbours keep
+    their place."""
     found = [list(order[0])]
     for members in order[1:]:
         place = dict(_places(found[-1]))
@@ -86,5 +87,5 @@ def _swept(order: Order, before: Neighbours) -> list[list[int]]:
 
 
 def _places(members: Sequence[int]) -> Iterable[tuple[int, float]]:
-    """Between 0 and 1, so that columns of different lengths can be compared."""
+    """Relative places between 0 and 1, so that columns of different lengths can be compared."""
     return ((each, (at + 0.5) / len(members)) for at, each in enumerate(members))

@@ -1,4 +1,4 @@
-"""The graph of a flowchart: relations, and which of them is read to refresh which. How it is written is no part of it."""
+"""The graph of a flowchart: relations, and which of them are read to refresh which. It contains nothing about the drawing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """What a relation is to the refreshes of a project; a model of which that is not known is drawn as one that is rebuilt."""
+    """The role of a relation in the refreshes of a project. A model of unknown role is drawn like one that is rebuilt."""
 
     TABLE = "table that is read"
     MODEL = "model that is maintained"
@@ -17,7 +17,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Node:
-    """A relation. `name`: its full name; `lines`: its label; `about`: what a reader may want to know besides."""
+    """A relation. `name`: full name; `lines`: label; `about`: additional information for readers."""
 
     kind: Kind
     name: str
@@ -27,7 +27,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Graph:
-    """`edges`: positions in `nodes`, of what is read and of what reads it; each pair once."""
+    """`edges`: pairs (input, reader) of positions in `nodes`, without duplicates."""
 
     nodes: tuple[Node, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()

@@ -1,4 +1,4 @@
-"""How far down nodes and bends are drawn: in the order of their columns, without overlaps, near what they are connected with."""
+"""Vertical positions of nodes and bends: in the order of their columns, without overlaps, and close to their neighbours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ _SWEEPS = 12
 
 
 def heights_of(found: Columns, needed: Callable[[int], float]) -> dict[int, float]:
-    """The middle of each node and bend, from 0 at the top. `needed`: the height of one, with the space around it."""
+    """The vertical middle of each node and bend, starting from 0 at the top. `needed`: height of a node or bend including the
+    space around it."""
     left, right = neighbours(found)
     both = {each: [*left[each], *right[each]] for each in left}
     at: dict[int, float] = {}
@@ -28,11 +29,12 @@ def heights_of(found: Columns, needed: Callable[[int], float]) -> dict[int, floa
 
 
 def _apart(members: Sequence[int], needed: Callable[[int], float], wanted: Mapping[int, float]) -> dict[int, float]:
-    """The heights nearest to the wanted ones, by the squares of the differences, that leave each one its space.
+    """The heights closest to the wanted ones (least squares) that give each member its space.
 
-    With the space above it subtracted, heights only have to ascend: neighbours that would not are given their mean, as one block.
+    After subtracting the space above, heights only have to be ascending: neighbours that are not are merged into a block at their
+    mean.
     """
-    above: list[float] = []  # the space from the first middle to this one
+    above: list[float] = []  # distance from the first middle to this one
     for at, each in enumerate(members):
         above.append(above[-1] + (needed(members[at - 1]) + needed(each)) / 2 if at else 0.0)
     blocks: list[tuple[float, int]] = []  # mean, number of members

@@ -1,4 +1,4 @@
-"""A graph with the sizes and places of its boxes, and the ways of its edges between them."""
+"""A graph with the positions and sizes of its boxes, and the paths of the edges between them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt_idivm.flowchart.graph import Graph, Node
 from dbt_idivm.flowchart.heights import heights_of
 from dbt_idivm.flowchart.text import cells, shortened
 
-# In pixels. Fonts have characters of equal widths, of six tenths of their size or a little more.
+# In pixels. All characters of the font have the same width, slightly more than 0.6 of its size.
 NAME, HOW = 12, 10
 _CHARACTER = 0.61
 _WIDEST = 230.0
@@ -24,7 +24,7 @@ _GAP, _WIDEST_GAP, _SLOPE = 60.0, 240.0, 0.12
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle: its left upper corner, and its size."""
+    """A rectangle: its upper left corner, and its size."""
 
     x: float
     y: float
@@ -38,7 +38,8 @@ class Box:
 
 @dataclass(frozen=True)
 class Layout:
-    """`boxes` and `labels` are those of the nodes. A way is a row of boxes: two nodes, and between them bends without height."""
+    """`boxes` and `labels`: those of the nodes, in their order. `ways`: for each edge its boxes: two nodes, and between them
+    bends, which have no height."""
 
     boxes: tuple[Box, ...]
     labels: tuple[tuple[str, ...], ...]
@@ -48,7 +49,7 @@ class Layout:
 
 
 def font_size(line: int) -> int:
-    """Of a line of a label; the first one has the name."""
+    """The font size of a line in a label; the first line has the name."""
     return HOW if line else NAME
 
 
@@ -57,7 +58,7 @@ def text_width(text: str, size: int) -> float:
 
 
 def layout(graph: Graph) -> Layout:
-    """Boxes of one column have one width, so that an edge can pass between them wherever there is a bend."""
+    """Lay out a graph. All boxes of a column have the same width, so that an edge can pass between them at its bends."""
     found = with_few_crossings(columns_of(len(graph.nodes), graph.edges))
     labels = tuple(_label(node) for node in graph.nodes)
     height = [_ABOVE + LINE * len(label) for label in labels]

@@ -1,8 +1,8 @@
-"""A graph as a flowchart for Mermaid.
+"""Write a graph as a Mermaid flowchart.
 
 [("orders")]        a table that is read
 ["sales<br>…"]      a model, and how changes reach it; dashed: it is rebuilt on every run
-[["t: orders"]]     a cache, once for all models that have it
+[["t: orders"]]     a cache, drawn once for all models that use it
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SHAPES = {Kind.TABLE: ("[(", ")]"), Kind.MODEL: ("[", "]"), Kind.REBUILT: ("[",
 
 
 def mermaid(graph: Graph) -> str:
-    """One line for each node, before the first edge that needs it, and for each edge."""
+    """One line for each edge, and for each node before the first edge that refers to it."""
     return "\n".join(_lines(graph))
 
 

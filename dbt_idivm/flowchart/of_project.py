@@ -1,4 +1,4 @@
-"""The graph of a dbt project: the models with `materialized='idivm'`, what they read, and their caches (ADR 0035)."""
+"""The graph of a dbt project: models with `materialized='idivm'`, their inputs, and their caches (ADR 0035)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt_idivm.relation_name import name_parts
 
 
 class _Builder:
-    """The nodes and edges that have been found, in this order."""
+    """Collects nodes and edges, in the order in which they are found."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -65,7 +65,7 @@ class _Builder:
 
 
 def graph_of(project: Project) -> Graph:
-    """The rebuilt models come first, then each model with what it reads."""
+    """The graph: first the models that are rebuilt, then each other model with its inputs."""
     return _Builder(project).graph()
 
 
@@ -74,6 +74,6 @@ def _short(each: Explained) -> str:
 
 
 def _reads(model: Model) -> Iterator[tuple[str | None, tuple[str, ...]]]:
-    """A cache, or None for the model itself, and the tables that it reads."""
+    """Pairs (cache, tables that it reads); the cache is None for the model itself."""
     yield from ((cache.table, cache.plan.tables) for cache in model.plan.caches)
     yield None, model.plan.tables

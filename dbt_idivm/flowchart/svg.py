@@ -1,10 +1,10 @@
-"""A graph drawn as SVG, as a file or in a page: edges lead from left to right, and a pointer on a box shows its full name.
+"""Draw a graph as SVG, for a file or a page: edges lead from left to right, and hovering over a box shows its full name.
 
     a cylinder       a table that is read
     a box            a model, and how changes reach it; dashed: it is rebuilt on every run
-    a double frame   a cache, once for all models that have it
+    a double frame   a cache, drawn once for all models that use it
 
-Colours are those of the reader's light or dark mode. There are no scripts, and nothing is loaded.
+Colours follow the reader's light or dark mode. There are no scripts and no external resources.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dbt_idivm.flowchart.layout import LINE, NAME, Box, Layout, font_size, layou
 from dbt_idivm.flowchart.text import in_xml
 
 _MARGIN = 24.0
-_CAP, _FRAME = 5.0, 3.5  # half the height of a cylinder's end; the space between two frames
+_CAP, _FRAME = 5.0, 3.5  # half the height of a cylinder's end; the distance between two frames
 _SAMPLE, _SPACE, _BELOW = 26.0, 8.0, 44.0  # of the legend
-_BASELINE = 0.35  # of a font's size: from the middle of a line down to the feet of its letters
+_BASELINE = 0.35  # as a fraction of the font size: from the middle of a line down to its baseline
 _NOTHING = "No model of the project has `materialized: idivm`."
-_CLASS = "flowchart"  # the class of the drawing, which all rules begin with: on a page they concern nothing else
+_CLASS = "flowchart"  # class of the drawing; all rules start with it, so that they do not affect the rest of a page
 _STYLE = """
 .flowchart { color-scheme: light dark }
 .flowchart text { font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; text-anchor: middle }
@@ -48,14 +48,14 @@ _STYLE = """
 
 
 def svg(graph: Graph) -> str:
-    """The text of the file. It depends on the graph alone."""
+    """The text of an SVG file. It depends only on the graph."""
     root = _drawing(graph, {})
     root.set("xmlns", "http://www.w3.org/2000/svg")
     return _text_of(root)
 
 
 def inline_svg(graph: Graph, links: Mapping[str, str]) -> str:
-    """The drawing as a part of an HTML page. `links`: name of a node → where its box leads to."""
+    """The drawing as an element of an HTML page. `links`: name of a node → target of its box's link."""
     return _text_of(_drawing(graph, links))
 
 
@@ -114,7 +114,7 @@ def _arrow_head(defs: ET.Element) -> None:
 
 
 def _legend(root: ET.Element, kinds: Sequence[Kind]) -> float:
-    """What the shapes mean, as far as they occur; its right end."""
+    """Draw the legend of the shapes that occur. Returns the x coordinate of its right end."""
     legend, right = ET.SubElement(root, "g", {"class": "legend"}), _MARGIN
     if not kinds:
         _text(legend, _NOTHING, right, _MARGIN, NAME)
@@ -140,7 +140,7 @@ def _node(nodes: ET.Element, node: Node, label: Sequence[str], box: Box, link: s
 
 
 def _shape(group: ET.Element, kind: Kind, box: Box) -> None:
-    """What is drawn around a label; it does not reach beyond the box."""
+    """Draw the shape around a label, within the box."""
     if kind is Kind.TABLE:
         half, cap = _number(box.width / 2), _number(_CAP)
         left, middle, right = (_number(box.x + box.width * part) for part in (0, 0.5, 1))
@@ -170,12 +170,12 @@ def _rectangle(group: ET.Element, box: Box, radius: str) -> None:
 
 
 def _way(way: Sequence[Box]) -> str:
-    """Curves between the columns, and straight lines through them."""
+    """The path of an edge: curves between columns, straight lines through them."""
     first = way[0]
     parts = [f"M{_number(first.x + first.width)} {_number(first.middle)}"]
     for one, other in pairwise(way):
         start, end = one.x + one.width, other.x
-        # an edge that closes a circle leads back, and leaves its node on the right side as others do
+        # an edge that closes a cycle leads back, but leaves its node on the right side like the others
         reach = (end - start) / 2 if end > start else _MARGIN * 2
         parts.append(
             f"C{_number(start + reach)} {_number(one.middle)} {_number(end - reach)} {_number(other.middle)} "
@@ -194,7 +194,7 @@ def _text(group: ET.Element, text: str, x: float, middle: float, size: int, kind
 
 
 def _title(group: ET.Element, text: str) -> None:
-    """What a browser shows as a tooltip."""
+    """Add a tooltip."""
     ET.SubElement(group, "title").text = in_xml(text)
 
 

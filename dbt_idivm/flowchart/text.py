@@ -1,4 +1,4 @@
-"""Texts of a drawing: how wide they are, shortened, and without characters that XML cannot hold."""
+"""Texts in drawings: measure, shorten, and remove characters that XML cannot contain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def cells(text: str) -> int:
-    """How wide a text is in a font of equal widths, in the widths of a digit.
+    """The width of a text in a monospaced font, in widths of a digit.
 
     >>> cells("orders"), cells("注文")
     (6, 4)
@@ -18,7 +18,7 @@ def cells(text: str) -> int:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, with … instead of its end if it is wider than that many cells.
+    """The text, truncated with … if it is wider than `most` cells.
 
     >>> shortened("orders", 6), shortened("orders_of_customers", 9)
     ('orders', 'orders_o…')
@@ -35,7 +35,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def in_xml(text: str) -> str:
-    """With the replacement character for what no XML document may contain.
+    """The text, with characters that XML documents may not contain replaced.
 
     >>> in_xml("a\\x00b") == "a\\N{REPLACEMENT CHARACTER}b"
     True

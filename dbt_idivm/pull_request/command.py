@@ -61,7 +61,7 @@ def diff_command(state: Path, project_dir: Path, fail_on: FailOn | None, docs_ur
 
 
 def as_json(found: Difference) -> str:
-    """The facts as a JSON object, with the summary, and what becomes of each model."""
+    """The facts as a JSON object, with the summary and what becomes of each model."""
     models = [
         {
             **asdict(each),

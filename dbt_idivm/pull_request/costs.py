@@ -1,4 +1,4 @@
-"""What a refresh of each model is estimated to take in two states of a project: by the estimates of `idivm advise`."""
+"""Estimated durations of refreshing each model in two states of a project, using the estimates of `idivm advise`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from dbt_idivm.artifacts import own_config
 from dbt_idivm.project import Model, Project
 from dbt_idivm.pull_request.migrations import Estimated, Migrations
 
-Seconds = Mapping[str, float]  # unique ID → of a refresh, of the models of which it is known
+Seconds = Mapping[str, float]  # unique ID → estimated seconds of a refresh, where known
 
 
 @dataclass(frozen=True)
 class Costs:
-    """`is_asked`: whether a rate of change is given, without which a refresh would have nothing to do. `unknown`: tables whose
-    rows nobody says. `engine`: whose prices these are, None for those of a small machine. `migrations` need sizes only."""
+    """`is_asked`: whether rates of change are given; without them a refresh would have nothing to do. `before`, `after`: seconds
+    in each state. `unknown`: tables of unknown size. `engine`: the engine whose prices are used, None for those of a small
+    machine. `migrations`: need only sizes."""
 
     is_asked: bool = False
     before: Seconds = field(default_factory=dict)
@@ -36,8 +37,8 @@ class Costs:
 
 
 def costs(before: Project, after: Project, folder: Path, given: Given) -> Costs:
-    """The estimates in one setting; what earlier refreshes took is that of `folder`. Raises IDIVM-115 for an option that is not
-    understood."""
+    """Estimate both states in one setting; durations of earlier refreshes are read from `folder`. Raises IDIVM-115 for an invalid
+    option."""
     if not given.rates and not read_rows(given.rows) and not any(statistics(each)[0] for each in (before, after)):
         return Costs()
     found = known((before, after), folder, given)
@@ -77,7 +78,7 @@ def _seconds(about: Subject, known: Estimated) -> Seconds:
 
 
 def _estimable(project: Project, found: Known) -> dict[str, Model]:
-    """The models that are made of tables with known sizes only."""
+    """Unique ID → model, for the models that depend only on tables of known size."""
     planned = {each.unique_id: each for each in project.planned()}
     made = {table: each.unique_id for each in planned.values() for table in each.tables}
     models: dict[str, Model] = {}
@@ -92,7 +93,7 @@ def _estimable(project: Project, found: Known) -> dict[str, Model]:
 
 
 def _stored(models: Mapping[str, Model], other: Subject, found: Known) -> dict[str, float]:
-    """The rows of models as statistics say, where they have the same plan in the other state."""
+    """Table → number of rows of models according to statistics, if they have the same plan in the other state."""
     digests = {each.unique_id: each.plan.digest for each in other.maintained.planned()}
     return {
         table: count
@@ -104,7 +105,7 @@ def _stored(models: Mapping[str, Model], other: Subject, found: Known) -> dict[s
 
 
 def _of_a_refresh(project: Project, unique_id: str, upkeep: Upkeep) -> float:
-    """As the user has the model: a table is rebuilt, and so is what is configured to be."""
+    """Seconds of a refresh as the model is configured: tables, and models configured to be rebuilt, are rebuilt."""
     node = project.keys.nodes[unique_id]
     is_full = str(own_config(node).get("strategy")).lower() == "full"
     return upkeep.rebuilt if is_full or materialized(node) == TABLE else upkeep.refresh

@@ -1,4 +1,4 @@
-"""Two states of a project beside each other: the models that differ, and why."""
+"""Compare two states of a project: which models differ, and why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dbt_idivm.pull_request.states import States
 
 
 def difference(states: States, costs: Costs) -> Difference:
-    """What differs between two states of a project, of which the models have these costs."""
+    """The differences between two states of a project whose models have these costs."""
     pair = _Pair(states.before, states.after, costs)
     models = {unique_id for project in (states.before, states.after) for unique_id in map(_id, project.nodes_of_models())}
     found = in_order(each for unique_id in sorted(models) if (each := pair.changed(unique_id)) is not None)
@@ -32,7 +32,7 @@ def difference(states: States, costs: Costs) -> Difference:
 
 
 def _prices(found: Sequence[Changed], costs: Costs) -> Iterator[str]:
-    """Of what seconds are where only migrations have any."""
+    """A note on the prices behind seconds, if only migrations have any."""
     if not costs.is_asked and any(each.next_run.seconds is not None for each in found):
         yield f"Seconds of the next run are estimates at the prices of {costs.engine or UNMEASURED}."
 
@@ -53,7 +53,7 @@ class _Pair:
         return _by_relation(self.after)
 
     def changed(self, unique_id: str) -> Changed | None:
-        """One model that is maintained in one of the states; None if it is the same in both."""
+        """The change of a model that is maintained in at least one of the states; None if it is the same in both."""
         old, new = self.before.keys.nodes.get(unique_id), self.after.keys.nodes.get(unique_id)
         if old is not None and new is not None:
             return self._in_both(old, new)
@@ -79,7 +79,7 @@ class _Pair:
         return replace(found, change="layout") if old.get("compiled_code") != new.get("compiled_code") else None
 
     def _next_run(self, new: Node, now: Side) -> NextRun:
-        """What is stored under a model's relation may have been another model's: a name changes hands."""
+        """What the next run does with the model. The table with its relation name may have belonged to another model before."""
         stored = self._relations_before.get(str(new.get("relation_name")))
         known = self.before.keys.nodes.get(_id(new))
         if stored is None:
@@ -90,7 +90,7 @@ class _Pair:
         return replace(told, why=": ".join(filter(None, (f"it takes the relation of `{label(stored)}`", told.why))))
 
     def estimate(self, models: set[str]) -> Estimate:
-        """The sums over those that have an estimate wherever they are."""
+        """The sums over models that have an estimate in each state in which they exist."""
         nodes = {unique_id: self.after.keys.nodes.get(unique_id) or self.before.keys.nodes[unique_id] for unique_id in models}
         sides = ((self.before, self.costs.before), (self.after, self.costs.after))
         without = {
@@ -110,7 +110,7 @@ class _Pair:
         )
 
     def _edited_above(self, node: Node) -> tuple[str, ...]:
-        """What a model is made of and differs, the nearest first."""
+        """The differing nodes that a model depends on, nearest first."""
         found: dict[str, None] = {}
         level, seen = _read(node), set[str]()
         while level:
@@ -125,7 +125,7 @@ class _Pair:
         return tuple(found)
 
     def _differs(self, unique_id: str) -> bool:
-        """Whether models that read a node may differ because of it."""
+        """Whether models that read the node may differ because of it."""
         if unique_id not in self.different:
             sides = ((project, project.keys.nodes.get(unique_id)) for project in (self.before, self.after))
             was, now = (None if node is None else _definition(project, node) for project, node in sides)
@@ -138,7 +138,7 @@ def _id(node: Node) -> str:
 
 
 def _by_relation(project: Project) -> dict[str, Node]:
-    """Name of a relation → what dbt makes it of."""
+    """Name of a relation → the node from which dbt builds it."""
     return {
         str(node["relation_name"]): node
         for node in project.keys.nodes.values()
@@ -184,7 +184,7 @@ _OWN: Sequence[Callable[[Node], Any]] = (
 
 
 def _definition(project: Project, node: Node) -> object:
-    """All of a node that models which read it depend on: also a source, a seed or a table."""
+    """All properties of a node that its readers depend on; the node may also be a source, a seed or a table."""
     config = node.get("config") or {}
     columns = {name: each.get("data_type") for name, each in (node.get("columns") or {}).items()}
     keys = {key.columns for key in project.keys.declared(node)}
@@ -200,7 +200,7 @@ def _definition(project: Project, node: Node) -> object:
 
 
 def _outline(project: Project, node: Node) -> list[str]:
-    """The printed plan; nothing where there is none."""
+    """The printed plan; empty if there is none."""
     if materialized(node) != MAINTAINED or project.explanation(node).how is None:
         return []
     return outline(project.plan(node))
@@ -217,7 +217,7 @@ def _sql(node: Node) -> list[str]:
 
 
 def _diff(before: list[str], after: list[str]) -> str:
-    """A unified diff without the names of files; "" if there is no difference."""
+    """A unified diff without file names; "" if there is no difference."""
     return "\n".join(_lines(before, after))
 
 

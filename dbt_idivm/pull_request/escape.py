@@ -1,4 +1,4 @@
-"""Text of the user's in Markdown as GitHub reads it: nothing in it is markup, a mention, a link or HTML."""
+"""Escape user text for GitHub's Markdown: nothing in it becomes markup, a mention, a link or HTML."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from html import escape
 
-_PLAIN = re.compile(r"[\w .,:;()\[\]{}=+*/'\"<>&!?%→-]+")  # what a code span may hold as it is, also in a cell of a table
+_PLAIN = re.compile(r"[\w .,:;()\[\]{}=+*/'\"<>&!?%→-]+")  # what a code span, also in a table cell, may contain unescaped
 _SIGN = re.compile(r"[^\w ]|_")
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>&|~$^]|:(?=//)|(?<=www)\.", re.IGNORECASE)
 _MENTION = re.compile(r"@(?=\w)|(?<!&)#(?=\w)|(?<=GH)-(?=\d)", re.IGNORECASE)  # "&#" begins a character reference
@@ -14,7 +14,7 @@ _SPAN = re.compile(r"`([^`]+)`")
 
 
 def code(text: str) -> str:
-    """A text in one line as code. What would end a span, or a cell of a table, is written as character references.
+    """A text in one line as code. Characters that would end a span or a table cell become character references.
 
     >>> code("orders"), code("a|b")
     ('`orders`', '<code>a&#124;b</code>')
@@ -24,12 +24,12 @@ def code(text: str) -> str:
 
 
 def html_code(text: str) -> str:
-    """The same in HTML, where Markdown has no meaning."""
+    """A text in one line as code in HTML, where Markdown is not interpreted."""
     return f"<code>{escape(' '.join(text.split()))}</code>"
 
 
 def prose(text: str) -> str:
-    """A sentence in one line. What is between backquotes is code, nothing else is markup.
+    """A sentence in one line. Parts between backquotes are code, nothing else is markup.
 
     >>> prose("`strategy: full` of *a* <b> is @you's")
     "`strategy: full` of &#42;a&#42; &#60;b&#62; is &#64;&#8203;you's"
@@ -43,20 +43,20 @@ def prose(text: str) -> str:
 
 
 def fenced(text: str, language: str) -> str:
-    """A block of code, whose fence is longer than any run of backquotes in it."""
+    """A code block, with a fence longer than any run of backquotes in the text."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def row(cells: Iterable[str]) -> str:
-    """A line of a table, of cells that are Markdown without a pipe."""
+    """A row of a table. The cells are Markdown without pipes."""
     return f"| {' | '.join(cells)} |"
 
 
 def _escaped(text: str) -> str:
-    """Character references have no meaning as markup. What refers to people and issues is found after they are resolved: there a
-    character without a width separates the sign from the name."""
+    """Replace markup by character references. GitHub detects mentions after resolving references, so a zero-width character
+    separates the sign from the name."""
     return _MENTION.sub(lambda found: f"{_reference(found)}&#8203;", _MARKUP.sub(_reference, text))
 
 

@@ -1,4 +1,4 @@
-"""What `idivm diff` finds: facts without layout, which are rendered as Markdown and as JSON."""
+"""The result of `idivm diff`: facts without layout, which are rendered as Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt_idivm.advice.setting import WORTH
 
 FailOn = Literal["full", "recompute"]
 Kind = Literal["incremental", "rebuilt", "error", "unknown", "other"]
-UNMEASURED = "a small machine, as no refresh has been measured"  # whose prices are taken without an engine's
+UNMEASURED = "a small machine, as no refresh has been measured"  # whose prices are used if there is no engine with experience
 Change = Literal["added", "removed", "edited", "layout", "upstream"]
 
 
@@ -18,10 +18,10 @@ Change = Literal["added", "removed", "edited", "layout", "upstream"]
 class Side:
     """A model in one state of the project.
 
-    `kind`: `incremental`, where `how` says in which way; `rebuilt` on each run, `error`, with which the run fails, as the config
-    wants, or `unknown`, where `code` and `why` say why; `other`: not maintained, but materialised as `how` says. `recomputes`:
-    it is rebuilt, or rows or groups are recomputed.
-    `hidden`: columns that are stored besides the user's; `caches`: tables. `seconds`: of a refresh, None if it is not known.
+    `kind`: `incremental`: maintained by the way `how`. `rebuilt` on each run, `error` (the run fails, as the config demands), and
+    `unknown`: for the reason `code` and `why`. `other`: not maintained, but materialised as `how`.
+    `recomputes`: it is rebuilt, or rows or groups are recomputed. `hidden`: stored columns besides the user's; `caches`: tables.
+    `seconds`: estimated duration of a refresh, None if unknown.
     """
 
     kind: Kind
@@ -34,19 +34,19 @@ class Side:
     seconds: float | None = None
 
     def fails(self, fail_on: FailOn) -> bool:
-        """Whether it is what `fail_on` is about; what fails or cannot be planned is so in any case."""
+        """Whether it counts as a failure for `fail_on`. Models that fail or cannot be planned always do."""
         return self.kind in ("rebuilt", "error", "unknown") or (fail_on == "recompute" and self.recomputes)
 
     def same_way(self, other: Side) -> bool:
-        """Whether the other is maintained the same way, or rebuilt for the same reason."""
+        """Whether both are maintained in the same way, or rebuilt for the same reason."""
         return (self.kind, self.how, self.code, self.why) == (other.kind, other.how, other.code, other.why)
 
 
 @dataclass(frozen=True)
 class NextRun:
-    """What the next run does with a model because of the change. `rebuilds` is None where nobody can say. `migrates`: it takes
-    the stored rows over into the new definition, and does not rebuild; `seconds` and `rebuild` are estimates of both then, None
-    where sizes are not known."""
+    """What the next run does with a model because of the change. `rebuilds`: None if unknown. `migrates`: it adapts the stored
+    rows to the new definition instead of rebuilding; `seconds` and `rebuild` are then estimates of both, None if sizes are
+    unknown."""
 
     rebuilds: bool | None
     why: str = ""
@@ -57,11 +57,11 @@ class NextRun:
 
 @dataclass(frozen=True)
 class Changed:
-    """One model that differs.
+    """A model that differs.
 
-    `change`: `edited` in SQL or config, `layout`: in comments and layout of its SQL only, `upstream`: its own text is the same,
-    and `because_of` names what it reads that differs. `before` is None for an added one, `after` for a removed one. `config`,
-    `tree` and `sql` are unified diffs; "" where there is no difference, and for the tree of what has no plan any more.
+    `change`: `edited`: its SQL or config; `layout`: only comments and layout of its SQL; `upstream`: its own text is unchanged,
+    and `because_of` names its differing inputs. `before` is None for an added model, `after` for a removed one. `config`, `tree`
+    and `sql` are unified diffs; "" if there is no difference, and `tree` also if the model no longer has a plan.
     """
 
     model: str
@@ -76,7 +76,7 @@ class Changed:
     sql: str = ""
 
     def becomes(self, fail_on: FailOn) -> bool:
-        """Whether the change makes it what `fail_on` is about: it was none before, or no maintained model."""
+        """Whether it becomes a failure for `fail_on` by the change: before, it was none, or no maintained model."""
         was = self.before is not None and self.before.fails(fail_on)
         return self.after is not None and self.after.fails(fail_on) and not was
 
@@ -85,29 +85,29 @@ class Changed:
 
     @property
     def becomes_incremental(self) -> bool:
-        """Whether it existed before, and was not maintained incrementally."""
+        """Whether it existed before without being maintained incrementally, and now is."""
         return self.before is not None and self._is("incremental")
 
     @property
     def becomes_rebuilt(self) -> bool:
-        """Whether it is new, or was no maintained model that is rebuilt on each run."""
+        """Whether it is now rebuilt on each run, and before was not, or did not exist."""
         return self._is("rebuilt")
 
     @property
     def becomes_error(self) -> bool:
-        """Whether the run fails with it, and did not before."""
+        """Whether it now makes the run fail, and before did not."""
         return self._is("error")
 
     @property
     def becomes_unknown(self) -> bool:
-        """Whether it is new, or could be planned before."""
+        """Whether it now cannot be planned, and before could, or did not exist."""
         return self._is("unknown")
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Seconds of a refresh of all maintained models that have an estimate in both states. `without`: the models that have none;
-    `unknown`: tables whose rows nobody says. `engine`: whose prices these are, None for those of a small machine."""
+    """Seconds of refreshing all maintained models that have an estimate in both states. `without`: models without one; `unknown`:
+    tables of unknown size. `engine`: the engine whose prices are used, None for those of a small machine."""
 
     before: float
     after: float
@@ -119,7 +119,8 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Difference:
-    """Of two states of a project. `estimate` is None where no rate of change is given. `notes`: what else is to be known."""
+    """The differences between two states of a project. `estimate` is None if no rate of change is given. `notes`: additional
+    remarks."""
 
     models: tuple[Changed, ...]
     estimate: Estimate | None = None
@@ -131,17 +132,17 @@ class Difference:
 
     @property
     def changed(self) -> tuple[Changed, ...]:
-        """Those that the change is about, without those that it reaches through what they read."""
+        """The models changed themselves, without those affected only through their inputs."""
         return self.of("added", "removed", "edited", "layout")
 
 
 def is_noticeable(before: float | None, after: float | None) -> bool:
-    """Whether the seconds of a refresh differ by more than such estimates do anyway."""
+    """Whether the seconds of a refresh differ by more than the uncertainty of such estimates."""
     return _differ(before, after, WORTH, 0.1)
 
 
 def is_worth_a_row(before: float | None, after: float | None) -> bool:
-    """Whether they differ by so much that a model is listed of which nothing else differs."""
+    """Whether they differ so much that a model is listed even if nothing else differs."""
     return _differ(before, after, 2 / 3, 1.0)
 
 
@@ -152,7 +153,8 @@ def _differ(before: float | None, after: float | None, part: float, least: float
 
 
 def in_order(models: Iterable[Changed]) -> tuple[Changed, ...]:
-    """What fails first, then what becomes rebuilt, what can no longer be planned, what becomes recomputed, then by name."""
+    """Sort the models: new errors first, then new rebuilds, then those that can no longer be planned, then new recomputations;
+    then by name."""
     return tuple(
         sorted(
             models,

@@ -1,4 +1,5 @@
-"""What differs between two states of a project, as Markdown for a comment: a sentence, tables, and details that can be opened."""
+"""Render the differences between two states of a project as Markdown for a comment: a sentence, tables, and collapsible
+details."""
 
 from __future__ import annotations
 
@@ -12,18 +13,18 @@ from dbt_idivm.pull_request.escape import code, fenced, html_code, prose, row
 from dbt_idivm.pull_request.facts import UNMEASURED, Change, Changed, Difference, Estimate, Side, is_noticeable
 from dbt_idivm.relation_name import name_parts
 
-LIMIT = 65_000  # GitHub takes 65,536 characters; the rest is for what a workflow adds, such as a marker
+LIMIT = 65_000  # GitHub accepts 65,536 characters; the rest is for additions of a workflow, such as a marker
 _PAGES = {entry.code: entry.page for entry in CODES}
 _CHANGES: dict[Change, str] = {"added": "added", "removed": "removed", "edited": "edited", "layout": "comments or layout"}
-_NAMES, _REASON = 4, 250  # names in a list, and characters of a reason, that are shown
+_NAMES, _REASON = 4, 250  # names shown in a list, and characters shown of a reason
 _NOTHING = "Nothing changes in how models are maintained."
 _UNKNOWN = "not known"
 _NO_ROOM = "for which a comment has no room: `idivm diff --json` has them all."
 
 
 def markdown(found: Difference, docs: str = "", limit: int = LIMIT) -> str:
-    """The text, which has at most `limit` characters: details are left out first, then models, and a sentence says so. `docs`:
-    the address of a folder with the pages of this package, such as `docs/errors/IDIVM-204.md`."""
+    """The comment, of at most `limit` characters: if necessary details are left out first, then models, and a sentence says so.
+    `docs`: URL of a folder with this package's pages, such as `docs/errors/IDIVM-204.md`."""
     if not found.models:
         return "\n\n".join([_NOTHING, *map(prose, found.notes)]) + "\n"
     details = {each.unique_id: text for each in found.models if (text := _details(each))}
@@ -44,7 +45,7 @@ def markdown(found: Difference, docs: str = "", limit: int = LIMIT) -> str:
 
 
 def summary(found: Difference) -> str:
-    """One sentence: how many models change, what becomes of them, and what a refresh is estimated to take."""
+    """One sentence: how many models change, what becomes of them, and the estimated duration of a refresh."""
     if not found.models:
         return _NOTHING
     changed, reached = found.changed, found.of("upstream")
@@ -85,7 +86,7 @@ def _sum(found: Estimate | None) -> str:
 
 
 def _page(found: Difference, shown: Sequence[Changed], details: Sequence[str], missing: int, docs: str) -> str:
-    """All of it, without the details of so many models."""
+    """The whole comment. `missing`: number of models whose details are left out."""
     asked = found.estimate is not None
     own = [each for each in shown if each.change != "upstream"]
     reached = [each for each in shown if each.change == "upstream"]
@@ -134,7 +135,7 @@ def _row(each: Changed, second: str, asked: bool, docs: str) -> str:
 
 
 def _ways(each: Changed, docs: str) -> str:
-    """The way before → after, once if it is the same."""
+    """The way before → after; only once if it is the same."""
     was, now = each.before, each.after
     if was is not None and now is not None and not was.same_way(now):
         before = prose(_way(was)) if was.kind == now.kind or was.kind not in ("rebuilt", "error") else _named(was, docs)
@@ -155,7 +156,7 @@ def _way(side: Side) -> str:
 
 
 def _named(side: Side, docs: str) -> str:
-    """The way, and the reason if there is one."""
+    """The way, with the reason if there is one."""
     if not (side.code or side.why):
         return prose(_way(side))
     why = side.why if len(side.why) <= _REASON else f"{side.why[:_REASON]}…"
@@ -166,7 +167,7 @@ def _named(side: Side, docs: str) -> str:
 
 
 def _extra(each: Changed) -> str:
-    """Hidden columns and caches that disappear and appear; nothing where nobody can say."""
+    """Hidden columns and caches that are removed and added; empty if unknown."""
     if any(side is not None and side.kind == "unknown" for side in (each.before, each.after)):
         return ""
     was, now = ((side.hidden, side.caches) if side else ((), ()) for side in (each.before, each.after))
@@ -189,7 +190,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _times(each: Changed) -> str:
-    """Seconds before → after, once if they are about the same."""
+    """Seconds before → after; only once if they are about the same."""
     was, now = (
         (side.seconds, _UNKNOWN if side.seconds is None else seconds(side.seconds)) if side else (None, "")
         for side in (each.before, each.after)
@@ -211,7 +212,7 @@ def _next(each: Changed) -> str:
 
 
 def _details(each: Changed) -> str:
-    """What differs, as diffs; "" if nothing is to be shown."""
+    """The diffs in a collapsible section; "" if there are none."""
     blocks = [
         f"{title}\n\n{fenced(text, 'diff')}"
         for title, text in (("Config", each.config), ("Plan", each.tree), ("Compiled SQL", each.sql))

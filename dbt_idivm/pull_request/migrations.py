@@ -1,5 +1,5 @@
-"""What taking stored rows over into an edited model is estimated to take, against a rebuild: as a refresh estimates it, for sizes
-that are given, or that statistics say."""
+"""Estimated durations of migrating stored rows to an edited model, compared with rebuilding it: as a refresh estimates them, but
+for sizes that are given or come from statistics."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from dbt_idivm.script.plan import Plan
 
 @dataclass(frozen=True)
 class Estimated:
-    """One state: unique ID → its models that are made of tables with known sizes only, and the estimates of them."""
+    """One state: unique ID → those of its models that depend only on tables of known size, and their estimates."""
 
     models: Mapping[str, Model]
     estimates: Estimates
 
     def sizes(self, model: Model) -> Mapping[str, Size]:
-        """Of the model, and of what it is made of."""
+        """The sizes of the model and of everything it depends on, by table."""
         self.estimates.of(model.name)
         return self.estimates.sizes
 
 
 @dataclass(frozen=True)
 class Migration:
-    """Seconds."""
+    """Estimated seconds of a migration, and of the rebuild that it replaces."""
 
     seconds: float
     rebuild: float
@@ -41,7 +41,7 @@ class Migration:
 
 @dataclass(frozen=True)
 class Migrations:
-    """Between two states, each None where nothing is known."""
+    """Estimates of migrations between two states; a state is None if nothing is known about it."""
 
     before: Estimated | None = None
     after: Estimated | None = None
@@ -49,7 +49,8 @@ class Migrations:
 
     @deep_recursion()
     def of(self, old: str, new: str, plan: Plan, found: Adaptation) -> Migration | None:
-        """Of the rows of the model with the unique ID `old` into `new`, which has that plan; None where a size is not known."""
+        """The migration of the rows of model `old` (a unique ID) to model `new`, which has the plan `plan`; None if a size is
+        unknown."""
         was = self.before.models.get(old) if self.before is not None else None
         now = self.after.models.get(new) if self.after is not None else None
         if self.before is None or self.after is None or was is None or now is None:
@@ -67,7 +68,7 @@ class Migrations:
         )
 
     def _stored(self, was: Model) -> Size:
-        """As somebody says, or as its query is estimated."""
+        """The size of the stored rows: as given, or as estimated from the query."""
         assert self.before is not None
         rows = next((count for each in was.tables if (count := self.known.rows(each)) is not None), None)
         if rows is None:

@@ -1,4 +1,4 @@
-"""Whether the next run after a change rebuilds a view: by the parts of which a stored view is recognised."""
+"""Predict whether the next run after a change rebuilds a view, by comparing the parts of its fingerprint."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dbt_idivm.refresh.decide.fingerprint import LAYOUT, had_no_plan
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
 
-# Part of the fingerprint → what differs, the first one first, as a refresh reports them (IDIVM-402, 426, 412, 415).
+# Part of the fingerprint → difference, in the order in which a refresh reports them (IDIVM-402, 426, 412, 415).
 _PARTS: Mapping[str, str] = {
     "sql": "another SELECT",
     "inputs": "other columns of what it reads",
@@ -30,21 +30,22 @@ _PARTS: Mapping[str, str] = {
     "output": "another `output`",
     "stored": "another set of stored columns",
 }
-# Parts that another SELECT may change, and that other keys may.
+# Parts that may change together with the SELECT, and those that may change together with keys.
 _OF_A_SELECT = frozenset({"sql", "inputs", "caches", "keys", "stored"})
 _OF_KEYS = _OF_A_SELECT - {"sql", "inputs"}
 _UNCHECKED = "rebuilds it if a refresh under the former `verify` left keys unchecked"
 
 
 def unstored(now: Side, before: str | None) -> NextRun:
-    """What the next run does with a model under whose name nothing is stored. `before`: its relation, if it had another."""
+    """What the next run does with a model if nothing is stored under its name. `before`: its former relation, if it had another
+    one."""
     if (told := _regardless(now)) is not None:
         return told
     return NextRun(True, "it is new" if before is None else "under another name; the old relation remains")
 
 
 def next_run(before: Project, after: Project, old: Node, new: Node, was: Side, now: Side, migrations: Migrations) -> NextRun:
-    """What the next run does with a model whose relation `old` was before."""
+    """What the next run does with a model whose relation belonged to the node `old` before."""
     if (told := _regardless(now)) is not None:
         return told
     if was.kind == "other":
@@ -54,7 +55,7 @@ def next_run(before: Project, after: Project, old: Node, new: Node, was: Side, n
     except (IdivmError, SchemaFileError):
         return NextRun(True, _PARTS["sql"]) if code(old) != code(new) else NextRun(None)
     different = [part for part in wanted if parts.get(part) != wanted[part]]
-    if "output" in parts and "output" not in wanted:  # the rows of the view are stored nowhere
+    if "output" in parts and "output" not in wanted:  # the view's rows are not stored
         different.append("output")
     if different == [LAYOUT]:
         return _other_layout(new)
@@ -74,9 +75,8 @@ def next_run(before: Project, after: Project, old: Node, new: Node, was: Side, n
 def _adapted(
     before: Project, after: Project, old: Node, new: Node, different: Sequence[str], migrations: Migrations
 ) -> NextRun | None:
-    """What is migrated, what that reads, and what it is estimated to take; None where it is rebuilt. A refresh decides by the
-    same function, and looks besides whether what is stored is what the old manifest says, and whether the versions of its inputs
-    are still there."""
+    """The migration with its reads and its estimate; None if the model is rebuilt. A refresh decides by the same function, and
+    additionally checks that the stored view is that of the old manifest, and that the versions of its inputs still exist."""
     if not different or not {*different} <= _OF_A_SELECT or (not {*different} <= _OF_KEYS and code(old) == code(new)):
         return None
     if str(own_config(new).get("output")).lower() == "diffs" or own_config(old) != own_config(new):
@@ -101,7 +101,7 @@ def _adapted(
 
 
 def _chooses(node: Node) -> bool:
-    """Whether a refresh of the model asks for the sizes of its tables: of small ones a rebuild takes less than two commits."""
+    """Whether a refresh of the model looks up table sizes: for small tables a rebuild takes less time than two commits."""
     return str(own_config(node).get("strategy") or "auto").lower() in CHOOSING
 
 
@@ -110,7 +110,7 @@ def _tables(names: Sequence[str]) -> str:
 
 
 def _regardless(now: Side) -> NextRun | None:
-    """What is so whatever is stored; None if that depends on it."""
+    """What happens whatever is stored; None if that makes a difference."""
     if now.kind == "other":
         return NextRun(
             None,
@@ -122,7 +122,7 @@ def _regardless(now: Side) -> NextRun | None:
         return NextRun(False, "the run fails")
     if now.kind == "unknown":
         return NextRun(None)
-    return NextRun(True) if now.kind == "rebuilt" else None  # as each run does
+    return NextRun(True) if now.kind == "rebuilt" else None  # like every run
 
 
 def _verify(node: Node) -> str:
@@ -130,7 +130,7 @@ def _verify(node: Node) -> str:
 
 
 def _forbids_other_columns(before: Project, after: Project, old: Node, new: Node) -> bool:
-    """Whether the user's columns differ, in names, order or types, and must not."""
+    """Whether the user's columns differ in names, order or types although they must not."""
     if str(dbt_config(new["config"]).get("on_schema_change")).lower() != "fail":
         return False
     try:
@@ -140,7 +140,7 @@ def _forbids_other_columns(before: Project, after: Project, old: Node, new: Node
 
 
 def _other_layout(node: Node) -> NextRun:
-    """As `on_configuration_change` wants it."""
+    """The effect of another layout, which depends on `on_configuration_change`."""
     choice = str(dbt_config(node["config"]).get("on_configuration_change", "apply"))
     if choice == "apply":
         return NextRun(True, "another layout, or other properties of its table")

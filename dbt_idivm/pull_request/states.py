@@ -1,4 +1,4 @@
-"""The two states of a project: as it is, and as another folder of artifacts has it."""
+"""The two states of a project: the current one, and that of another folder of artifacts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dbt_idivm.project import Project, project_of, uncompiled
 from dbt_idivm.pull_request.next_run import code
 from dbt_idivm.schema_file import SchemaFileError
 
-_NAMED = ("database", "schema", "alias")  # the config that a name of a relation is made of
+_NAMED = ("database", "schema", "alias")  # the config from which the name of a relation is built
 _SHOWN = 3
 
 
 @dataclass(frozen=True)
 class States:
-    """`notes`: what was assumed, so that they can be compared."""
+    """`notes`: assumptions made to compare the states."""
 
     before: Project
     after: Project
@@ -28,10 +28,11 @@ class States:
 
 
 def states(state: Path, target: Path) -> States:
-    """The state in a folder, and the project whose artifacts are in `target`. Raises SchemaFileError where one of them has no
-    manifest, or none that is compiled, and where they are those of two projects.
+    """The state in a folder, and the project with artifacts in `target`. Raises SchemaFileError if one of them has no compiled
+    manifest, or if they belong to different projects.
 
-    Columns are the warehouse's, so a state without catalog.json takes that of the other, as far as the change reaches no table.
+    Columns are those of the warehouse, so a state without catalog.json uses the other's, for tables that the change does not
+    affect.
     """
     before, after = _compiled(state, "the other state"), _compiled(target, "the project")
     names = [str(each.manifest["metadata"].get("project_name") or "") for each in (before, after)]
@@ -60,7 +61,7 @@ def _compiled(target: Path, what: str) -> Project:
 
 
 def _unreached(catalog: Node, before: Project, after: Project) -> dict[str, Any]:
-    """What a catalog says of tables that have the same columns in both states."""
+    """The entries of a catalog for tables that have the same columns in both states."""
     nodes, others = after.keys.nodes, before.keys.nodes
     readers: dict[str, list[str]] = {}
     for unique_id, node in nodes.items():
@@ -79,13 +80,13 @@ def _unreached(catalog: Node, before: Project, after: Project) -> dict[str, Any]
 
 
 def _made(node: Node | None) -> object:
-    """Of what a table is made."""
+    """What the content of a table depends on: its relation name, and its SQL or checksum."""
     return None if node is None else (node.get("relation_name"), code(node) or node.get("checksum"))
 
 
 def aligned(before: Project, after: Project) -> States:
-    """With the names of relations that `after` has, where only the target differs: another schema of a pull request, or of
-    production. A name that the user changed remains."""
+    """`before` with the relation names of `after`, if only the target differs: another schema for a pull request or for
+    production. Names that the user has changed are kept."""
     names = dict(_renamed(before, after))
     if not names:
         return States(before, after)
@@ -113,7 +114,7 @@ def aligned(before: Project, after: Project) -> States:
 
 
 def _renamed(before: Project, after: Project) -> Iterator[tuple[str, str]]:
-    """Name of a relation before → after, where the user's settings do not say why they differ."""
+    """Relation name before → after, where the names differ although the user's settings do not."""
     for unique_id, node in before.keys.nodes.items():
         old, now = node.get("relation_name"), after.keys.nodes.get(unique_id, {})
         new = now.get("relation_name")
@@ -122,7 +123,7 @@ def _renamed(before: Project, after: Project) -> Iterator[tuple[str, str]]:
 
 
 def _settings(node: Node) -> Mapping[str, Any]:
-    """What the user wrote about the name: before rendering, where dbt says it."""
+    """The user's settings of the relation's name: unrendered, if dbt has them."""
     if node.get("resource_type") == "source":
         return {key: node.get(f"unrendered_{key}", node.get(key)) for key in ("database", "schema", "identifier")}
     config, raw = node.get("config") or {}, node.get("unrendered_config") or {}

@@ -1,6 +1,6 @@
-"""The refresh of one model, as a generator of statements (`protocol.py` says how it is driven).
+"""The refresh of one model, as a generator of statements (`protocol.py` explains how it is driven).
 
-validate config → nothing new? done → plan → is the stored view the planned one? → apply an incremental refresh, or rebuild
+validate the config → nothing new? done → plan → is the stored view the planned one? → apply an incremental refresh, or rebuild
 with a reason.
 """
 
@@ -48,11 +48,11 @@ from dbt_idivm.refresh.upkeep.auxiliary_tables import drop_obsolete
 from dbt_idivm.refresh.upkeep.shared_caches import drop_unused
 from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache, run
 
-_TELLING = 10.0  # seconds
+_TELLING = 10.0  # seconds from which the duration of a build is representative
 
 
 def refresh(request: ModelRequest, invocation: Invocation, engine: Engine = SPARK_DELTA) -> Generator[Statement, Reply, Outcome]:
-    """Build the model or bring it up to date. Raises IdivmError; the view is then at its last committed state."""
+    """Build the model or bring it up to date. Raises IdivmError; the view then stays at its last committed state."""
     return (yield from run(request, Client(engine, invocation), _refresh))
 
 
@@ -68,8 +68,8 @@ def _refresh(job: Job, stored: StoredView) -> Steps[Outcome]:
 
 
 def _bring_up_to_date(job: Job, stored: StoredView, *, is_adapted: bool = False) -> Steps[Outcome]:
-    """Observe the view, then for its caches and for itself: observe the inputs, choose, apply. `is_adapted`: its rows were taken
-    over in this refresh already, which is done once."""
+    """Observe the view; then, for its caches and for itself, observe the inputs, choose and apply. `is_adapted`: whether its rows
+    were already migrated in this refresh, which is done only once."""
     done = yield from nothing_new(job, stored)
     if done is not None:
         return done
@@ -82,7 +82,7 @@ def _bring_up_to_date(job: Job, stored: StoredView, *, is_adapted: bool = False)
     except EngineFailure as failure:
         if not failure.is_of_data:
             raise
-        # a cache has rows that the SELECT may never evaluate
+        # a cache may have rows that the SELECT never evaluates
         return (yield from _without_failing_cache(view, failure))
     decided = yield from _decided(reading)
     kept, change = reconsidered(decided, upkeep)
@@ -101,7 +101,7 @@ def _bring_up_to_date(job: Job, stored: StoredView, *, is_adapted: bool = False)
 
 
 def _adapted(view: Observed) -> Steps[Outcome | None]:
-    """The stored rows taken over into a changed definition, and brought up to date; None if they are to be built again."""
+    """Migrate the stored rows to a changed definition, and bring them up to date; None if the view has to be rebuilt."""
     how = yield from adapting(view)
     taken = (yield from adapt_stored(how)) if how is not None else None
     if how is None or taken is None:
@@ -114,8 +114,8 @@ def _adapted(view: Observed) -> Steps[Outcome | None]:
 
 
 def _changed(job: Job, stored: StoredView, kept: Kept, change: Finding) -> Steps[Outcome | Kept]:
-    """Rebuild the view with other caches. Where these fail, which the user did not ask for, nothing has changed but what is tried
-    the next time."""
+    """Rebuild the view with other caches. If that fails, which the user did not ask for, nothing changes except which caches are
+    tried next time: these are returned."""
     view = yield from keeping(job, stored, kept, change)
     if view.work.planned.kept != kept:
         return NEVER
@@ -136,8 +136,8 @@ def _first_line(failure: EngineFailure | IdivmError) -> str:
 
 
 def _without_failing_cache(view: Observed, failure: EngineFailure | RefusedWithCaches) -> Steps[Outcome]:
-    """Rebuild the view without its caches, of which one fails for a value. If they were chosen by cost, not by the user, it is
-    maintained without them afterwards."""
+    """Rebuild the view without its caches after one of them failed for a value. If they were chosen by cost and not by the user,
+    the view is maintained without them from then on."""
     job, planned = view.work.job, view.work.planned
     if planned.kept.subviews:
         why = finding(422, caches=", ".join(cache.table for cache in planned.caches), message=_first_line(failure))
@@ -151,7 +151,8 @@ def _without_failing_cache(view: Observed, failure: EngineFailure | RefusedWithC
 
 
 def _with_caches(job: Job, view: Observed) -> Steps[tuple[Observed, float]]:
-    """The view, reading its caches, which have been brought up to date, and the estimated seconds of their refreshes."""
+    """Bring the caches of the view up to date. Returns the view with the caches as inputs, and the estimated seconds of their
+    refreshes."""
     invocation, seconds = job.client.invocation, 0.0
     invocation.use(job.request.relation, (cache.table for cache in view.work.planned.caches))
     for cache in view.work.planned.caches:
@@ -170,10 +171,10 @@ def _maintain(seen: Observed) -> Steps[Outcome]:
     return (yield from _apply(seen, (yield from _decided(seen))))
 
 
-# Wrong without it: a SELECT that can be planned when the view is built, but whose Δ-script cannot be written, would end each
-# refresh after the first build.
+# Wrong without it: if a SELECT can be planned when the view is built, but its Δ-script cannot be generated, every refresh after
+# the first build would fail.
 def _decided(seen: Observed) -> Steps[Decision]:
-    """What is done: a rebuild where the planner refuses to make the Δ-script."""
+    """The decision; a rebuild if the planner refuses to generate the Δ-script."""
     try:
         return (yield from decide(seen))
     except IdivmError as error:
@@ -181,14 +182,15 @@ def _decided(seen: Observed) -> Steps[Decision]:
 
 
 def _refused(job: Job, error: IdivmError) -> Finding:
-    """The reason to rebuild; raises the error if it is none, or if the model is not to be rebuilt for it."""
+    """Map a refusal of the planner to a reason to rebuild; re-raise any other error, and refusals for which the model must not be
+    rebuilt."""
     if not error.is_refusal or job.config.forbids(error):
         raise error
     return error.findings[0]
 
 
 def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
-    """Do what was decided for the view, or for a cache."""
+    """Carry out the decision for a view or cache."""
     work, way = _noted(decided), decided.way
     done: Outcome | Finding
     if isinstance(way, Finding):
@@ -208,20 +210,20 @@ def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
             done = _refused(work.job, error)
         if isinstance(done, Outcome) and done.mode == "incremental":
             yield from compact(work.job, work.stored)
-    if isinstance(done, Finding):  # the chosen way failed, for which keys were looked up, unless `verify` says otherwise
+    if isinstance(done, Finding):  # the chosen way failed; its keys were looked up, unless `verify` says otherwise
         left = decided.work.unverified if work.job.config.verify == "always" else None
         return (yield from _rebuild(seen, replace(decided.work, unverified=left), done))
     return _accounted(work.job.client.invocation, work.stored.table, decided.choice, done)
 
 
 def _noted(decided: Decision) -> Work:
-    """What is to be done, whose commit says how long it was estimated to take."""
+    """The work with a note of how long it was estimated to take."""
     work, choice = decided.work, decided.choice
     return work if choice is None else replace(work, note=replace(work.note, estimate=round(choice.estimate, 2)))
 
 
 def _accounted(invocation: Invocation, view: str, choice: Choice | None, done: Outcome) -> Outcome:
-    """The outcome with what it cost, from which the invocation learns."""
+    """Add the cost to the outcome, and teach it to the invocation's experience."""
     if choice is None or done.mode == "noop":
         return done
     now = invocation.seconds()
@@ -232,8 +234,8 @@ def _accounted(invocation: Invocation, view: str, choice: Choice | None, done: O
 
 
 def _rebuild(seen: Observed, work: Work, reason: Finding, choice: Choice | None = None) -> Steps[Outcome]:
-    """`choice`: by which it is rebuilt; without one the duration of its writes is what is learned, if it is not mostly that of an
-    engine that has just started, and compiles and loads what it needs: a view is often built first of all."""
+    """Rebuild the view and return the outcome. Without a `choice`, learn the duration of its writes, but only from long builds: a
+    view is often built right after the engine has started, when loading and compiling dominate."""
     job, planned = work.job, work.planned
     if not planned.sizes:
         planned = (yield from observe_sizes(replace(seen, work=work))).work.planned

@@ -1,4 +1,4 @@
-"""What the refresh of one model would do now. It decides as `driver.py` does, and stops before anything is written."""
+"""Forecast what the refresh of one model would do now. It decides like `driver.py`, and stops before anything is written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache
 def forecast(
     request: ModelRequest, invocation: Invocation, engine: Engine = SPARK_DELTA
 ) -> Generator[Statement, Reply, Forecast]:
-    """What a refresh would do now. It reads what has changed, and writes nothing. Raises as the refresh would."""
+    """What a refresh would do now. Reads the changes, and writes nothing. Raises as the refresh would."""
     return (yield from run(request, Client(engine, invocation), _forecast))
 
 
@@ -39,7 +39,7 @@ def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
 
 
 def _foreseen(job: Job, stored: StoredView) -> Steps[Forecast]:
-    """The walk of a refresh, up to where it would write first."""
+    """The steps of a refresh, up to its first write."""
     done = yield from nothing_new(job, stored)
     if done is not None:
         return Forecast("noop", None, None, done.inputs)
@@ -54,7 +54,7 @@ def _foreseen(job: Job, stored: StoredView) -> Steps[Forecast]:
             return _before(view, first)
         view = yield from reading_cache(view, cache, work.stored, _input_changes(first.work, first.way))
     decided = yield from decide(view)
-    kept, change = reconsidered(decided, 0.0)  # caches with something to do are not forecast
+    kept, change = reconsidered(decided, 0.0)  # caches that have work to do are not forecast
     if change is not None and (yield from keeping(job, stored, kept, change)).work.planned.kept == kept:
         return _rebuild(decided.work, change)
     if not isinstance(decided.way, Ready):
@@ -67,8 +67,8 @@ def _foreseen(job: Job, stored: StoredView) -> Steps[Forecast]:
 
 
 def _adapted(how: Adapting) -> Forecast:
-    """The forecast where stored rows are taken over. Of what is to be refreshed then nothing is read: it is of the rows that they
-    will be."""
+    """The forecast of a migration. The refresh that follows it is not forecast: its cost is estimated for the rows after the
+    migration."""
     state = how.state
     inputs = {
         named(how.work.job.request, name): InputChange(before.version if before is not None else None, each.version)
@@ -91,7 +91,7 @@ def _rebuild(work: Work, why: Finding) -> Forecast:
 
 
 def _before(view: Observed, first: Decision) -> Forecast:
-    """The forecast where a cache has something to do: what its refresh will change for the view is not known before."""
+    """The forecast if a cache has work to do. What its refresh will change for the view is not known in advance."""
     if view.reason is not None:
         return _rebuild(view.work, view.reason)
     planned, way = first.work.planned, first.way

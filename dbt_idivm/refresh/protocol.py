@@ -1,8 +1,8 @@
-"""What a refresh and the engine that runs it say to each other.
+"""The protocol between a refresh and the engine that runs it.
 
-The driver never talks to an engine. It is a generator that yields a `Statement` and is sent a `Reply`; whoever holds
-the connection (the dbt materialization, a test, another orchestrator) runs the statement and answers. `Refresh` wraps
-the generator so that a Jinja loop can drive it, because Jinja can neither send to a generator nor catch an error.
+The driver never talks to an engine. It is a generator that yields a `Statement` and receives a `Reply`; whoever holds the
+connection (the dbt materialization, a test, another orchestrator) runs the statement and answers. `Refresh` wraps the generator
+so that a Jinja loop can drive it, because Jinja can neither send to a generator nor catch an error.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from sqlglot import exp
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.relation_name import relation_name
 
-# A *statement* in the user's sense reads or writes table data; look-ups of metadata and session settings are apart.
+# For users, a *statement* reads or writes table data; look-ups of metadata and session settings are not counted.
 StatementKind = Literal["read", "write", "metadata", "setting"]
 Mode = Literal["create", "migrated", "incremental", "full", "noop"]
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One SQL statement for the engine, and whether its rows are wanted.
+    """One SQL statement for the engine, and whether its rows are wanted (`fetch`).
 
-    `setting`: the key and the value (None: as the session began) that a SET or RESET has, for a connection that can do the same
-    without SQL: in a session of the same process that takes no time, as a statement a hundredth of a second. `history`: the table
-    and the number of commits that a DESCRIBE HISTORY asks for, `described`: the relation that a DESCRIBE TABLE asks for, both for
-    a connection that can read the table's log itself (ADR 0029). `actions`: the table and the first and last version whose file
-    actions are wanted, for which there is no SQL (`Engine.reads_logs`). `tree`: what the text of a write was made of.
+    The other fields allow connections to do without SQL. `setting`: key and value (None: the session's initial value) of a SET or
+    RESET; in a session of the same process it takes no time, as a statement ten milliseconds. `history`: table and number of
+    commits of a DESCRIBE HISTORY, and `described`: relation of a DESCRIBE TABLE, for connections that read the table's log
+    themselves (ADR 0029). `actions`: table, first and last version whose file actions are wanted, for which there is no SQL
+    (`Engine.reads_logs`). `tree`: the tree of a write, from which its text was generated.
     """
 
     sql: str
@@ -67,7 +67,7 @@ Reply = Rows | EngineError
 
 @dataclass(frozen=True)
 class KeyCandidate:
-    """A key that somebody declared for a relation, and where (config, constraint, dbt test)."""
+    """A key declared for a relation, and its source (config, constraint, dbt test)."""
 
     columns: tuple[str, ...]
     source: str
@@ -75,7 +75,7 @@ class KeyCandidate:
 
 @dataclass(frozen=True)
 class Ignored:
-    """Something that is written about keys, and has no effect: what, why, and what to do."""
+    """A declaration about keys that has no effect: what, why, and what to do."""
 
     what: str
     why: str
@@ -84,16 +84,16 @@ class Ignored:
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """All that dbt knows about one model when it is to be refreshed.
+    """Everything that dbt knows about one model when it is refreshed.
 
-    `sql` is the compiled SELECT, `owner` dbt's unique_id of the model. `keys` maps the name of a relation in `sql`
-    (`relation_name.py`) to the keys declared for it; `input_names` maps the same relation to the name the user wrote in
-    `ref` or `source`. `relations` are the names of all relations of the project (`names_of`): where the config has `keys` of one
-    that is no input, they are for other models. `existing` is what has the model's own name today. `restricted` says that the
-    inputs are not whole (`--empty`, `--sample`): then the view is built from what is given and its state must not be trusted
-    later. The models of a dbt `project` share caches; `neighbours` are the relations of the model's schema: its own auxiliary
-    tables (`auxiliary_tables.py`), and what may read the same caches. `checks`: name → expression of the constraints that the
-    model's contract has, if it is enforced (`constraints.py`).
+    `sql`: the compiled SELECT. `owner`: dbt's unique_id of the model.
+    `keys`: relation in `sql` (`relation_name.py`) → keys declared for it. `input_names`: the same relation → the user's name in
+    `ref` or `source`. `relations`: names of all relations of the project (`names_of`); configured `keys` of one that is no input
+    are meant for other models. `existing`: kind of the relation that has the model's name now.
+    `restricted`: the inputs are incomplete (`--empty`, `--sample`), so the state of the view must not be trusted later.
+    `project`: models of one dbt project share caches. `neighbours`: relations in the model's schema: its own auxiliary tables
+    (`auxiliary_tables.py`), and readers of the same caches.
+    `checks`: name → expression of the constraints in the model's contract, if it is enforced (`constraints.py`).
     """
 
     name: str
@@ -117,17 +117,17 @@ class ModelRequest:
 
     @property
     def relation(self) -> str:
-        """The model's relation, named as inputs are."""
+        """The model's relation, named like its inputs."""
         return self.relation_beside(self.identifier)
 
     def relation_beside(self, identifier: str) -> str:
-        """The relation of that name in the model's schema."""
+        """The relation called `identifier` in the model's schema."""
         return relation_name(*(part for part in (self.database, self.schema, identifier) if part))
 
 
 @dataclass(frozen=True)
 class InputChange:
-    """How far one input moved in this refresh. `rows` is the size of its net diff, None when it was not read."""
+    """How far one input moved in this refresh. `rows`: size of its net diff, None if it was not read."""
 
     from_version: int | None
     to_version: int
@@ -136,8 +136,8 @@ class InputChange:
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of what was `chosen` (a way, `migration` or `rebuild`), as estimated and as it took (None: nothing was done); way →
-    estimate."""
+    """Durations in seconds. `chosen`: the chosen alternative (a way, `migration` or `rebuild`), with its estimated and actual
+    duration (None if nothing was done). `alternatives`: alternative → estimate."""
 
     chosen: str
     estimate: float
@@ -181,9 +181,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a refresh would do now. `shape` is that of its MERGE `sql` (direct, effective, additive); both only if incremental.
-    `then`: the estimates of the refresh that follows a migration, by what commits say of the changes. `warnings`: of the refresh.
-    """
+    """What a refresh would do now. `shape`: shape of its MERGE (direct, effective, additive); `sql`: its text; both only if
+    incremental. `then`: estimates of the refresh after a migration, according to commits. `warnings`: those of the refresh."""
 
     mode: Mode
     strategy: str | None
@@ -197,9 +196,9 @@ class Forecast:
 
 
 class Refresh:
-    """A refresh in progress: `statement` is to be run, `answer` takes its reply, `outcome` is there when it is done.
+    """A refresh in progress: run `statement`, pass its reply to `answer`; `outcome` is set at the end.
 
-    A coded failure (`dbt_idivm.errors.IdivmError`) raises out of the constructor or of `answer`.
+    The constructor and `answer` raise `dbt_idivm.errors.IdivmError` for a failure with a code.
     """
 
     def __init__(self, steps: Generator[Statement, Reply, Outcome]) -> None:

@@ -1,4 +1,4 @@
-"""What the refresh of a model and its forecast have in common: their beginning, what is seen on the way, and how they fail."""
+"""The common part of a refresh and its forecast: how they start, what they observe, and how they fail."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NO_REPLACE = ("UNSUPPORTED_FEATURE.TABLE_OPERATION",)
 
 
 def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView], Steps[T]]) -> Steps[T]:
-    """Do the work for what is stored of the model, once more where that was overtaken. Raises IdivmError only."""
+    """Run `work` on the stored view, and once more if it was overtaken by others. Raises only IdivmError."""
     stored = StoredView(request.relation)
     try:
         job = Job(client, request, model_config(request.config), client.warnings)
@@ -55,7 +55,7 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
                 yield from loosen(client, stored.table, request.checks, every=request.full_refresh)
             )
             if failure.is_any(_TOO_OLD):
-                # a pinned version that was superseded meanwhile cannot be read once it is old: pin again, once
+                # a pinned version that others have superseded cannot be read once it is too old: pin again, once
                 yield from _pin_again(job, "the versions of this run can no longer be read")
             elif not loosened:
                 tables = yield from _replaced_meanwhile(client)
@@ -67,7 +67,7 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
         except NotAlone as found:
             if request.existing is None:
                 raise
-            # its rows may be wrong: they are replaced at once, not by the next run
+            # its rows may be wrong, so they are replaced now and not by the next run
             client.invocation.forget(found.table)
             job.warnings.append(f"{request.name}: {found.table} was written twice at the same time, and is rebuilt")
         except Exchanged as found:
@@ -75,7 +75,7 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
         except Outnumbered as found:
             client.remade.add(found.table)
             client.invocation.forget(found.table)
-        except IdivmError:  # rows of another table, of which the user is not to hear
+        except IdivmError:  # it may be about rows of a replaced table: then try again instead of reporting it
             tables = yield from _replaced_meanwhile(client)
             if not tables:
                 raise
@@ -89,16 +89,16 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
 
 
 def _replaced_meanwhile(client: Client) -> Steps[tuple[str, ...]]:
-    """Tables that are others than at the beginning of the refresh, which may be why a statement has failed."""
+    """Tables that were replaced since the beginning of the refresh, which may be why a statement failed."""
     try:
         return (yield from exchanged(client))
-    except EngineFailure:  # what has failed first is reported
+    except EngineFailure:  # report the first failure only
         return ()
 
 
 def _read_from_the_beginning(job: Job, exchanged: Sequence[str]) -> None:
-    """Tables that were read are known to be others now: they are looked up again, and what was built from the former ones is
-    rebuilt, for the reason that any later run would give."""
+    """Start again for tables that were replaced by others: they are looked up again, and whatever was built from the former ones
+    is rebuilt, with the reason that any later run would give."""
     client = job.client
     client.based_on.clear()
     client.remade.update(exchanged)
@@ -109,10 +109,10 @@ def _read_from_the_beginning(job: Job, exchanged: Sequence[str]) -> None:
     )
 
 
-# Wrong without it: rows that were taken over into a changed definition, in a commit of its own, are not those of the state that
-# was read before, nor are they in that table where the new definition needs hidden columns, or no more.
+# Wrong without it: rows that were migrated to a changed definition, in a commit of their own, do not have the state that was read
+# before, and are in another table if the need for hidden columns has changed.
 def _looked_up_again(job: Job, stored: StoredView) -> Steps[tuple[Job, StoredView]]:
-    """The job, and what is stored, after a refresh that failed, which may have written something."""
+    """The job and the stored view, looked up again after a failed refresh, which may have written something."""
     client, model = job.client, job.request.relation
     client.invocation.forget(stored.table, model)
     facts = yield from client.once(("facts", model), lambda: describe(client, model))
@@ -126,7 +126,7 @@ def _stored(job: Job) -> Steps[StoredView]:
 
 
 def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
-    """A no-op by version numbers alone: the same request, and no input has a newer version. None if that is not so."""
+    """A no-op according to version numbers alone: the same request, and no input has a newer version. None otherwise."""
     state = stored.state
     usable = stored.reason is None and stored.shown and not job.request.full_refresh
     if state is None or not usable or state.volatile or state.request != request_digest(job):
@@ -142,7 +142,7 @@ def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
             return None
         if not pinned.is_it(consumed.version, consumed.at):
             return None
-    # Wrong without it: what others wrote to a cache before the view read it would stay in the view until an input changes.
+    # Wrong without it: rows that others wrote to a cache before the view read it would stay in the view until an input changes.
     for cache in state.caches:
         if not (yield from is_as_refreshed(job.client, cache)):
             return None
@@ -167,10 +167,10 @@ def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
     return outcome(job, Result("noop", stored.table != job.request.relation, inputs, caches=found))
 
 
-# Wrong without it: the table behind a view of ours may be there still, unchanged, when another relation has the view's name, or
+# Wrong without it: the table behind a view of ours may still exist, unchanged, although another relation has the view's name or
 # others have given the view another query.
 def _is_still(client: Client, name: str, table: str) -> Steps[bool]:
-    """Whether that table is still what a relation has the rows of."""
+    """Whether the relation `name` still shows the rows of `table`."""
     facts = yield from client.once(("facts", name), lambda: describe(client, name))
     if facts is None or table_of(name, facts) != table:
         return False
@@ -178,19 +178,19 @@ def _is_still(client: Client, name: str, table: str) -> Steps[bool]:
 
 
 def observed(job: Job, stored: StoredView) -> Steps[Observed]:
-    """The view as it is planned and stored."""
+    """The view as planned and as stored."""
     planned = yield from plan_model(job, stored)
     return (yield from observe_stored(Work(job, stored, planned)))
 
 
 def reading_cache(view: Observed, cache: Cache, before: StoredView, inputs: Mapping[str, InputChange]) -> Steps[Observed]:
-    """The view with a refreshed cache among its inputs; `before` is what was stored of the cache."""
+    """Add a refreshed cache to the inputs of the view. `before`: the stored cache before its refresh."""
     planned = yield from caches.read(view.work.job, view.work.planned, cache, before, inputs)
     return replace(view, work=replace(view.work, planned=planned))
 
 
 def keeping(job: Job, stored: StoredView, kept: Kept, why: Finding) -> Steps[Observed]:
-    """The view with other caches, for which it is rebuilt."""
+    """The view with other caches, to be rebuilt for the reason `why`."""
     return Observed(Work(job, stored, (yield from plan_model(job, stored, kept))), why)
 
 

@@ -1,5 +1,5 @@
-"""The columns of the tables that models read, as the engine says: dbt's artifacts have their types only where somebody wrote them
-down or has run `dbt docs generate`."""
+"""The columns of the tables that models read, as the engine reports them. dbt's artifacts contain their types only if somebody
+declared them or ran `dbt docs generate`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 
 
 def with_columns(client: Client, project: Project) -> Steps[Project]:
-    """The project, not planned yet, with the columns of all that its maintained models read in the place of its catalog's."""
+    """The project, before planning, with the catalog entries of everything that its maintained models read replaced by the
+    engine's columns."""
     found = {}
     for unique_id, relation in _read(project).items():
         try:
             facts = yield from describe(client, relation)
         except EngineFailure:
-            continue  # then the artifacts say what is known
+            continue  # the artifacts have to suffice
         if facts is not None and facts.columns:
             found[unique_id] = {
                 "columns": {
@@ -33,7 +34,7 @@ def with_columns(client: Client, project: Project) -> Steps[Project]:
 
 
 def _read(project: Project) -> Mapping[str, str]:
-    """Unique ID → relation, of what is stored."""
+    """Unique ID → relation, for the stored nodes that maintained models read."""
     return {
         str(read["unique_id"]): next(relation_names(read))
         for node in project.nodes_of_models()

@@ -1,4 +1,4 @@
-"""What the page is made of: plain values about a project, its models and their refreshes."""
+"""The data of the page: plain values about a project, its models and their refreshes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ What = Literal["created", "rebuilt", "migrated", "incremental", "nothing changed
 
 @dataclass(frozen=True)
 class Line:
-    """One operator of a tree: what is above it (`depth` operators), its text, its IDs, and whether they identify its rows."""
+    """One operator of a tree: its depth, its text, its IDs, and whether they identify its rows."""
 
     depth: int
     text: str
@@ -25,7 +25,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Tree:
-    """The operators of a view, or of one of its caches. `title`: "" for the view itself."""
+    """The operators of a view, or of one of its caches. `title` is "" for the view itself."""
 
     title: str
     about: str
@@ -34,7 +34,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Refused:
-    """Why a model is rebuilt on every run: the code, a sentence, and the reason and way out in the words of the code."""
+    """Why a model is rebuilt on every run: code, sentence, and the code's reason and remedy."""
 
     code: str
     sentence: str
@@ -44,7 +44,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Size:
-    """Of a table; None is not known. `rows` are counted from its commits, without reading it."""
+    """The size of a table; None if unknown. `rows` is counted from its commits, without reading data."""
 
     rows: int | None = None
     bytes: int | None = None
@@ -52,12 +52,12 @@ class Size:
 
 @dataclass(frozen=True)
 class Refresh:
-    """One commit of a model's table, or the last run that dbt reports. `version` is None for a run without a commit.
+    """One commit of a model's table, or the last run reported by dbt. `version` is None for a run without a commit.
 
-    `at`: in the time zone of the session. The rows are those of the table that were inserted, updated and deleted, for a rebuild
-    those that were written; None if the commit does not count them. `seconds`: of the statement for a commit, of the whole
-    refresh for a run. `estimate`: of the whole refresh, where its way was chosen by cost. `moves`: input → its versions before
-    (None: unknown) and after. `run`: the ID of dbt's invocation.
+    `at`: in the session's time zone. `inserted`, `updated`, `deleted`: rows of the table; a rebuild counts written rows as
+    inserted; None if the commit has no counts. `seconds`: duration of the statement for a commit, of the whole refresh for a run.
+    `estimate`: seconds for the whole refresh, if its way was chosen by cost. `moves`: (input, version before or None, version
+    after). `run`: dbt's invocation ID.
     """
 
     what: What
@@ -83,15 +83,15 @@ class Refresh:
 
     @property
     def rows(self) -> int | None:
-        """How many rows it wrote or took away."""
+        """The number of rows that it wrote or removed; None if unknown."""
         known = [each for each in (self.inserted, self.updated, self.deleted) if each is not None]
         return sum(known) if known else None
 
 
 @dataclass(frozen=True)
 class Stored:
-    """What the engine says of a model's table. `history`: newest first; `is_whole`: it reaches back to the first commit.
-    `caches`: the tables of its intermediate caches, as its newest state has them."""
+    """What the engine reports of a model's table. `history`: newest first; `is_whole`: it reaches back to the first commit.
+    `caches`: tables of its intermediate caches according to its newest state."""
 
     table: str
     size: Size = Size()
@@ -106,11 +106,11 @@ class Stored:
 
 @dataclass(frozen=True)
 class Model:
-    """A model with `materialized='idivm'`: how it is maintained, or why it is rebuilt (`refused`), or why that is not known
-    (`problem`), and what is known of its table and refreshes.
+    """A model with `materialized='idivm'`: how it is maintained, or why it is rebuilt (`refused`) or why this is unknown
+    (`problem`), with the facts about its table and refreshes.
 
-    `script` is the Δ-script, or its beginning: `left_out` lines of it are missing. `stored` is None without an engine, and where
-    `unread` says why.
+    `script`: the Δ-script, or its beginning; `left_out`: number of missing lines. `stored` is None without an engine, or for the
+    reason `unread`.
     """
 
     name: str
@@ -133,7 +133,7 @@ class Model:
 
     @property
     def history(self) -> tuple[Refresh, ...]:
-        """The commits of its table, newest first; of the last run with the whole reason, which a commit has the beginning of."""
+        """The commits of its table, newest first. The commit of the last run has the run's full reason, which commits shorten."""
         run, found = self.last_run, self.stored.history if self.stored is not None else ()
         return tuple(
             replace(each, why=run.why) if run is not None and run.run and each.run == run.run and run.why else each
@@ -142,7 +142,7 @@ class Model:
 
     @property
     def last(self) -> Refresh | None:
-        """Its last refresh: of the run that dbt reports, unless the table has a newer one."""
+        """Its last refresh: the run reported by dbt, unless the table has a newer one."""
         newest = self.stored.refreshes[0] if self.stored is not None and self.stored.refreshes else None
         run = self.last_run
         if newest is None or run is None or run.run == newest.run:
@@ -152,10 +152,10 @@ class Model:
 
 @dataclass(frozen=True)
 class Report:
-    """A project. `offline`: why the engine was not asked, "" if it was; `notes`: what else is missing from the page, and why.
+    """A project. `offline`: why the engine was not asked, "" if it was. `notes`: what else is missing from the page, and why.
 
-    `sizes`: full name of a table that is read → its size, as the refreshes have found it. `made`: when, as text: the only part
-    that differs from one page to the next for the same facts. `zone`: of all times.
+    `sizes`: full name of a table that is read → its size, as found by the refreshes. `made`: time of the report, as text; only
+    this differs between two pages for the same facts. `zone`: time zone of all times.
     """
 
     project: str

@@ -1,4 +1,4 @@
-"""The facts of a maintained model as dbt docs can show them: named texts, each with a label and a description."""
+"""Facts about a maintained model in the form that dbt docs can show: named texts, each with a label and a description."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dbt_idivm.report.rate import rate_of
 from dbt_idivm.script.plan import Plan
 
 PREFIX = "idivm_"  # of all keys
-# dbt docs sorts by labels; a label begins with these words, so that ours are together.
+# dbt docs sorts by labels; the common first word keeps ours together.
 _LABEL = "Maintenance"
 _BESIDE = {HIDDEN_SUFFIX: "rows with hidden columns", LOG_SUFFIX: "log of changes"}
 
 
 @dataclass(frozen=True)
 class Fact:
-    """`name`: by which programs find it; `about`: what the label says after the word that all have; `description`: what dbt docs
-    shows while the mouse is over the label."""
+    """`name`: key for programs; `about`: the label after the common first word; `description`: tooltip of the label in dbt
+    docs."""
 
     name: str
     about: str
@@ -36,14 +36,15 @@ class Fact:
 
     @property
     def columns(self) -> Mapping[str, str | bool]:
-        """As a statistic, in columns of the table that dbt makes its catalog of."""
+        """The fact as a statistic: columns of the table from which dbt builds its catalog."""
         label = f"{_LABEL}: {self.about}" if self.about else _LABEL
         found: dict[str, str | bool] = {"label": label, "value": self.value, "description": self.description, "include": True}
         return {f"stats:{self.key}:{name}": value for name, value in found.items()}
 
 
 def is_known(project: Project, unique_id: str) -> bool:
-    """Whether the SQL of a model, and of all that its plan depends on, is compiled. Under `--select` dbt compiles a part."""
+    """Whether the SQL of a model, and of all models that its plan depends on, is compiled. With `--select` dbt compiles only
+    some."""
     node = project.keys.nodes[unique_id]
     below = (
         each
@@ -54,7 +55,7 @@ def is_known(project: Project, unique_id: str) -> bool:
 
 
 def of_plan(model: Model, plan: Plan | None) -> Iterator[Fact]:
-    """How it is maintained, or why it is rebuilt, and by which columns."""
+    """How the model is maintained, or why it is rebuilt, and its IDs and hidden columns."""
     yield _maintenance(model)
     if plan is None or model.how is None:
         return
@@ -76,12 +77,12 @@ def of_plan(model: Model, plan: Plan | None) -> Iterator[Fact]:
 
 
 def ids_of(plan: Plan) -> tuple[str, ...]:
-    """The stored columns that identify a row; none where rows may be equal, and where there is one row."""
+    """The stored columns that identify a row; empty if rows may be equal, or there is only one row."""
     return tuple(dict.fromkeys(plan.stored(each) for each in plan.root.ids)) if plan.root.unique else ()
 
 
 def of_table(model: Model, hidden: Mapping[str, str]) -> Iterator[Fact]:
-    """What the engine says: where the rows are, how many, and what the last refresh did. `hidden`: its `hidden_tables`."""
+    """Facts from the engine: where the rows are, how many, and what the last refresh did. `hidden`: its `hidden_tables`."""
     if model.stored is None:
         return
     if hidden:
@@ -106,7 +107,7 @@ def of_table(model: Model, hidden: Mapping[str, str]) -> Iterator[Fact]:
 
 
 def hidden_tables(model: Model, there: Collection[str]) -> Mapping[str, str]:
-    """Name → what it is, for those of the tables that are `there` that a model has beside its own relation."""
+    """Name → description of the tables in `there` that a model has besides its own relation."""
     if model.stored is None:
         return {}
     beside = {with_suffix(model.relation, suffix): what for suffix, what in _BESIDE.items()}
@@ -115,7 +116,7 @@ def hidden_tables(model: Model, there: Collection[str]) -> Mapping[str, str]:
 
 
 def of_hidden(what: str, models: Iterable[str]) -> Fact:
-    """Such a table itself, where a project declares it as a source."""
+    """The fact for such a table itself, if a project declares it as a source."""
     return Fact(
         "hidden_table",
         "hidden table",

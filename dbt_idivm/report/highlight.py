@@ -1,4 +1,4 @@
-"""Texts with marks, as HTML: SQL with its keywords, strings and comments, messages with what they quote."""
+"""Texts with markup, as HTML: SQL with its keywords, strings and comments, and messages with their quoted parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 from pygments.lexers.sql import SqlLexer
 from pygments.token import Comment, Keyword, Literal, _TokenType
 
-# Kind of token → class; the first that fits. A page has megabytes of SQL, so that nothing else is marked.
+# Kind of token → class; the first match counts. A page has megabytes of SQL, so nothing else is marked.
 _CLASSES: tuple[tuple[_TokenType, str], ...] = ((Comment, "c"), (Literal.String, "s"), (Keyword, "k"))
 
 _QUOTED = re.compile("`[^`]+`")
@@ -17,7 +17,7 @@ _PARTS = re.compile("(`[^`]+`)")
 
 
 def highlighted(sql: str) -> Markup:
-    """The text, escaped, in `<span>`s with the classes k, s and c.
+    """The text, escaped, with `<span>`s of the classes k (keyword), s (string) and c (comment).
 
     >>> print(highlighted("SELECT '<' AS name"))
     <span class="k">SELECT</span> <span class="s">&#39;&lt;&#39;</span> <span class="k">AS</span> name
@@ -28,7 +28,7 @@ def highlighted(sql: str) -> Markup:
 
 
 def quoted(message: str) -> Markup:
-    """A message, escaped, with `<code>` for what is in back quotes.
+    """A message, escaped, with `<code>` around parts in backquotes.
 
     >>> print(quoted("give `a<b` or run `dbt compile`"))
     give <code>a&lt;b</code> or run <code>dbt compile</code>
@@ -40,8 +40,8 @@ def quoted(message: str) -> Markup:
 
 
 def _pieces(sql: str) -> Iterator[tuple[str, str]]:
-    """Neighbours of one class are one piece."""
-    capital = "SELECT" in sql  # who writes keywords in capitals writes `name` and `value` otherwise
+    """(class, text) pieces; neighbouring tokens of one class are merged."""
+    capital = "SELECT" in sql  # if keywords are in capitals, lower-case words such as `name` and `value` are not keywords
     last, text = "", ""
     for token, part in SqlLexer(stripnl=False, ensurenl=False).get_tokens(sql):
         kind = _class(token)

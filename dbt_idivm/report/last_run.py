@@ -1,4 +1,4 @@
-"""The last run of each model, of those that dbt's last command ran: `target/run_results.json`."""
+"""The last run of each model that dbt's last command ran, from `target/run_results.json`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from dbt_idivm.refresh.catalog.note import seconds
 from dbt_idivm.report.facts import Refresh, What
 
-_UNLIKE = (ValueError, TypeError, KeyError, AttributeError)  # what is raised of JSON that is unlike dbt's
+_UNLIKE = (ValueError, TypeError, KeyError, AttributeError)  # raised for JSON that does not have dbt's form
 _WHAT: Mapping[str, What] = {
     "create": "created",
     "full": "rebuilt",
@@ -24,9 +24,10 @@ _WHAT: Mapping[str, What] = {
 
 
 def last_runs(path: Path, zone: str) -> Mapping[str, Refresh]:
-    """Unique ID of a model → its last run, with times in that zone; none where there is no such file, or no result in it.
+    """Unique ID → last run of the model, with times in `zone`; empty if the file is missing or has no results.
 
-    The page is worth having without it, so a file that cannot be read is as none, and so is a result."""
+    The page is useful without it, so an unreadable file or result is treated as missing.
+    """
     found: dict[str, Refresh] = {}
     with suppress(OSError, RecursionError, *_UNLIKE):
         read = json.loads(path.read_text(encoding="utf-8"))
@@ -40,7 +41,7 @@ def last_runs(path: Path, zone: str) -> Mapping[str, Refresh]:
 
 
 def _last(result: Mapping[str, Any], run: str, zone: str) -> Refresh | None:
-    """A refresh that came to an end; a model that was compiled only, or skipped, has none."""
+    """A refresh that has finished, successfully or not; None for a model that was only compiled, or skipped."""
     response = result.get("adapter_response") or {}
     what = _WHAT.get(str(response.get("mode")))
     at, took = _completed(result, zone), seconds(result.get("execution_time"))

@@ -1,4 +1,4 @@
-"""The facts of a project that its artifacts have: how each model is maintained, its trees and its Δ-script."""
+"""The facts in a project's artifacts: how each model is maintained, its trees and its Δ-script."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from dbt_idivm.report.last_run import last_runs
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import STRATEGIES
 
-# Characters of a Δ-script on the page. Some have hundreds of thousands, which nobody reads there.
+# Characters of a Δ-script on the page. Some have hundreds of thousands, which nobody would read there.
 MOST = 30_000
 
 
 def report_of(project: Project, results: Path, zone: str) -> Report:
-    """The facts of a project without those that only an engine has. `results`: dbt's run_results.json, where there is one;
-    `zone`: of the times."""
+    """The report without the facts that only an engine has. `results`: dbt's run_results.json, which may be missing; `zone`: time
+    zone of all times."""
     graph, found = graph_of(project), tuple(models(project, last_runs(results, zone)))
     name = str(project.manifest["metadata"].get("project_name") or "project")
     return Report(name, found, graph, zone=zone)
 
 
 def models(project: Project, runs: Mapping[str, Refresh]) -> Iterator[Model]:
-    """The models with `materialized='idivm'`, by name. `runs`: unique ID → the last run."""
+    """The models with `materialized='idivm'`, by name. `runs`: unique ID → last run."""
     planned = {each.unique_id: each for each in project.planned()}
     for node, explained in zip(project.nodes_of_models(), project.explained(), strict=True):
         found = outlined(node, explained)
@@ -43,7 +43,7 @@ def models(project: Project, runs: Mapping[str, Refresh]) -> Iterator[Model]:
 
 
 def outlined(node: Node, explained: Explained) -> Model:
-    """A model without its trees, its script and its runs."""
+    """The model without its trees, its script and its runs."""
     refused = None if explained.refusal is None else _refused(explained.refusal)
     return Model(
         label(node),
@@ -83,7 +83,7 @@ def _lines(root: Operator) -> Iterator[Line]:
 
 
 def _beginning(script: str) -> tuple[str, int]:
-    """Its first lines, and the number of those that are left out."""
+    """The first lines of a script, and the number of lines left out."""
     if len(script) <= MOST:
         return script, 0
     end = max(script.rfind("\n", 0, MOST), 0) or MOST

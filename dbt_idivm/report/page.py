@@ -1,4 +1,4 @@
-"""The page: one HTML file that loads nothing and runs nothing. All texts are escaped by Jinja."""
+"""The page: one HTML file without external resources and scripts. Jinja escapes all texts."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def page(report: Report) -> str:
             flowchart=Markup(inline_svg(_with_figures(report), {each: f"#{anchor}" for each, anchor in anchors.items()})),
         )
     )
-    return in_xml(found)  # a character that UTF-8 cannot hold would leave no page at all
+    return in_xml(found)  # a character that UTF-8 cannot encode would prevent the whole page
 
 
 def anchors_of(models: Iterable[Model]) -> Mapping[str, str]:
-    """Unique ID of a model → the identifier of its part of the page; the same for the same names."""
+    """Unique ID of a model → anchor of its section, which is the same for the same names."""
     found: dict[str, str] = {}
     for each in models:
         base = f"model-{_NOT_IN_ANCHORS.sub('-', each.name)}"
@@ -59,7 +59,7 @@ def _plots(models: Iterable[Model]) -> Mapping[str, Markup]:
 
 
 def _with_figures(report: Report) -> Graph:
-    """The graph, with sizes and rates of change below the names, as far as they are known."""
+    """The graph with sizes and rates of change below the names, where known."""
     known = {each.unique_id: each for each in report.models}
 
     def figures(node: Node) -> tuple[str, ...]:

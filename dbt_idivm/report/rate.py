@@ -1,4 +1,4 @@
-"""How much of a model changes from one refresh to the next, by its history."""
+"""How much of a model changes from one refresh to the next, according to its history."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _DAY = dt.timedelta(days=1)
 
 @dataclass(frozen=True)
 class Rate:
-    """`rows`: changed rows of an incremental refresh, on average of `refreshes`; `share`: of all rows; `a_day`: changed rows in a
-    day, of a history that is longer than one."""
+    """`rows`: changed rows of an incremental refresh, averaged over `refreshes`; `share`: as a fraction of all rows; `a_day`:
+    changed rows per day, if the history is at least a day long."""
 
     rows: float
     refreshes: int
@@ -22,7 +22,7 @@ class Rate:
 
 
 def rate_of(model: Model) -> Rate | None:
-    """None without a refresh that changed rows incrementally, and says how many."""
+    """The rate; None without an incremental refresh whose number of changed rows is known."""
     refreshes = model.stored.refreshes if model.stored is not None else ()
     counted = [each for each in refreshes if each.what == "incremental" and each.rows is not None]
     if not counted:

@@ -1,8 +1,8 @@
 """The refreshes of a model, from the commits of its table: what each did, which versions it read, and why it was a rebuild.
 
-A commit has the state of the view (`state.py`), from which the versions of the inputs and the definition are known, a note with
-the reason and the estimate (`note.py`), and Delta's metrics. Where a rebuild has no note, and another definition explains it, the
-reason is found by comparing the states.
+A commit carries the view's state (`state.py`), with the versions of the inputs and the definition, a note with the reason and the
+estimate (`note.py`), and Delta's metrics. If a rebuild has no note, and a changed definition explains it, the reason is found by
+comparing the states.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dbt_idivm.relation_name import name_parts
 from dbt_idivm.report.facts import Refresh, What
 
 _MILLISECONDS = 1000
-# Parts of the fingerprint (`fingerprint.py`) → what another one is called.
+# Part of the fingerprint (`fingerprint.py`) → description of a change in it.
 _PARTS: Mapping[str, str] = {
     "sql": "another SELECT",
     "keys": "other keys",
@@ -35,7 +35,8 @@ _PARTS: Mapping[str, str] = {
 
 
 def refreshes(commits: Sequence[Commit], zone: str) -> tuple[Refresh, ...]:
-    """The commits, newest first, as refreshes; OPTIMIZE and what others wrote are "no refresh". `zone`: of their times."""
+    """The commits, newest first, as refreshes. OPTIMIZE and commits of others are "no refresh". `zone`: time zone of the commits'
+    times."""
     found: list[Refresh] = []
     before: State | None = None
     for commit in reversed(commits):
@@ -51,7 +52,7 @@ def refreshes(commits: Sequence[Commit], zone: str) -> tuple[Refresh, ...]:
 
 
 def _is_of_draft(state: State | None) -> bool:
-    """Whether that commit has the rows of a migration, and the next one, without any, its definition (ADR 0047)."""
+    """Whether that commit has the rows of a migration, whose definition follows in another commit without rows (ADR 0047)."""
     return state is not None and bool(state.note.edits) and not state.trusted
 
 
@@ -79,7 +80,7 @@ def _what(commit: Commit, state: State) -> What:
         return "migrated"
     if state.base is None:
         return "created" if commit.version == 0 else "rebuilt"
-    # a commit without data moves the state beyond what has been read
+    # a commit without data only advances the state
     return "incremental" if sum(commit.counts.values()) or commit.feed_rows is None else "nothing changed"
 
 
@@ -91,12 +92,12 @@ def _why(state: State, before: State | None) -> str:
     other = [part for part in dict.fromkeys((*state.plan, *before.plan)) if state.plan.get(part) != before.plan.get(part)]
     if "sql" not in other and had_no_plan(before.plan, state.plan):
         return "built without a plan before"
-    # where the SELECT is another one, the rest follows from it
+    # the other differences follow from another SELECT
     return ", ".join(_PARTS.get(part, part) for part in (["sql"] if "sql" in other else other))
 
 
 def _moves(state: State, before: State | None) -> tuple[tuple[str, int | None, int], ...]:
-    """The inputs whose version is another one than before."""
+    """(input, version before, version after) of the inputs whose version has changed."""
     known = {} if before is None else before.inputs
     return tuple(
         (_short(name), known[name].version if name in known else None, each.version)
@@ -110,13 +111,13 @@ def _short(name: str) -> str:
 
 
 def _seconds(commit: Commit) -> float | None:
-    """Delta measures MERGE, UPDATE and DELETE only."""
+    """The duration in seconds. Delta measures only MERGE, UPDATE and DELETE."""
     found = number(commit.metrics, "executionTimeMs")
     return None if found is None else found / _MILLISECONDS
 
 
 def _time(text: str, zone: str) -> dt.datetime | None:
-    """The time of a commit, which is shown in the session's zone without naming it."""
+    """The time of a commit; history shows it in the session's time zone, without naming it."""
     try:
         found = dt.datetime.fromisoformat(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the engine is asked for the page: where a model's rows are, how large the table is, and its history. No data are read."""
+"""What the page asks the engine: where a model's rows are, the size of the table, and its history. No data is read."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.report.facts import Size, Stored
 from dbt_idivm.report.refreshes import refreshes
 
-COMMITS = 100  # of a table, at most: some days of a refresh every hour, which a plot can still show
+COMMITS = 100  # of a table, at most: some days of hourly refreshes, which a plot can still show
 
-# Of a model: what is stored, and the sizes of what it reads, as its newest refresh has found them.
+# For a model: the stored table, and the sizes of its inputs, as found by its newest refresh.
 Found = tuple[Stored, Mapping[str, Size]]
 
 
 def stored(client: Client, relation: str, zone: str, limit: int = COMMITS) -> Steps[Found | None]:
-    """What is stored for the model of that relation; None if it has no Delta table yet. Raises EngineFailure."""
+    """The stored table of the model with that relation; None if it has no Delta table yet. Raises EngineFailure."""
     facts = yield from describe(client, relation)
     table = table_of(relation, facts)
     if table is None:
@@ -34,8 +34,8 @@ def stored(client: Client, relation: str, zone: str, limit: int = COMMITS) -> St
 
 
 def in_table(client: Client, table: str, types: tuple[str, ...], zone: str, limit: int = COMMITS) -> Steps[Found]:
-    """What the history of a Delta table with columns of these types says: all but its bytes, for which Spark has to read the
-    whole log of the table. Raises EngineFailure."""
+    """What the history of a Delta table shows; `types`: types of its columns. Its bytes are not included, because Spark would
+    have to read the whole log. Raises EngineFailure."""
     commits = yield from history.newest(client, table, limit)
     size = Size(_rows(table, commits, types))
     is_whole = len(commits) < limit or commits[-1].version == 0
@@ -45,7 +45,7 @@ def in_table(client: Client, table: str, types: tuple[str, ...], zone: str, limi
 
 
 def table_of(relation: str, facts: Described | None) -> str | None:
-    """The table with the rows of a model: its own, the one behind its view, or the log of its changes."""
+    """The table with the rows of a model: its own, the one behind its view, or its log of changes."""
     if facts is None:
         return None
     if facts.properties.get(LOG) is not None:
@@ -56,7 +56,7 @@ def table_of(relation: str, facts: Described | None) -> str | None:
 
 
 def _rows(table: str, commits: tuple[Commit, ...], types: tuple[str, ...]) -> int | None:
-    """From the commit that wrote all rows, or from a state that knows how many there were before its commit."""
+    """The number of rows, counted from a commit that wrote all rows, or from a state with the number before its commit."""
     known = sizes.from_commits(commits, types)
     if known is not None:
         return known.rows
@@ -72,7 +72,7 @@ def _bytes(client: Client, table: str) -> Steps[int | None]:
     try:
         rows = yield from client.ask(client.commands.detail(table))
     except EngineFailure:
-        return None  # the rest of the page is worth having without it
+        return None  # the rest of the page is useful without it
     return number(rows.dicts()[0], "sizeInBytes") if rows.rows else None
 
 

@@ -1,13 +1,13 @@
-"""Taking stored rows over into another definition of their view (ADR 0047).
+"""Migrate the stored rows of a view to a new definition of it (ADR 0047).
 
-What is read is what the old state names, and the new state names the same: then the refresh that follows brings the view up to
-date as it would any other. There are three forms, by what the stored rows need:
+The migration reads the table versions in the old state, and the new state keeps these versions. The refresh that follows then
+brings the view up to date like any other refresh. There are three forms, depending on what the stored rows need:
 
-- nothing: one commit without data, which gives the table the properties of the new definition, and its state;
-- rows leave, or come: one DELETE or INSERT, and then that commit. Up to it the state says that nothing may build upon the
-  rows, so that a run which breaks off in between rebuilds them;
-- anything else: the table is replaced by what is made of its own rows, in one commit, or built beside it where it gets
-  another name.
+- nothing: one commit without data gives the table the properties and the state of the new definition;
+- rows have to be deleted or inserted: one DELETE or INSERT, followed by that commit. Until then the state forbids refreshes to
+  build upon the rows, so that the next run rebuilds them if this one is interrupted in between;
+- anything else: one commit replaces the table by a query over its own rows. If the table gets another name, it is built beside
+  the old one.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from dbt_idivm.script.binding import Binding
 
 @dataclass(frozen=True)
 class Taken:
-    """How many rows were written, and how many went."""
+    """Number of rows that the migration wrote and deleted."""
 
     written: int = 0
     deleted: int = 0
 
 
 def adapt_stored(how: Adapting) -> Steps[Taken | None]:
-    """Take the stored rows over; None if that fails for a value or for want of an old version, which a rebuild needs not, or if a
-    key does not hold there: then nothing has been written. Raises IDIVM-305, of a `unique_key`, and 903."""
+    """Migrate the stored rows, or return None with nothing written if a rebuild has to do it: a value fails, an old version is
+    gone, or a key does not hold at an old version. Raises IDIVM-305 (for `unique_key`) and IDIVM-903."""
     work, stored = how.work, how.work.stored
     assert stored.latest is not None
     work.job.client.rely(stored.table, stored.latest.version, stored.latest.at)
@@ -73,11 +73,11 @@ def adapt_stored(how: Adapting) -> Steps[Taken | None]:
         raise
 
 
-# Wrong without it: of a key that came to hold since, two stored rows have one ID, and a deletion of one of them deletes both.
+# Wrong without it: a key that has held only since then gives two stored rows the same ID, and deleting one of them deletes both.
 def _have_keys(how: Adapting) -> Steps[bool]:
-    """Whether the keys that the old view did not rely on hold at the versions that are read. The others were looked up for it. A
-    rebuild looks them up at the newest versions, where they may hold, or do not any more. What a key is trusted for is the
-    newest commit. A table that is read through caches alone is theirs to check."""
+    """Whether the keys that the old view did not rely on hold at the versions to be read; the old view's own keys were verified
+    for it. A rebuild verifies keys at the newest versions, and the two may differ. `trusted` keys hold for the newest commit
+    only. Tables read through caches alone are left to those caches to check."""
     job, planned = how.work.job, how.work.planned
     for name, key in planned.keys.items():
         read, now = how.inputs[name], planned.inputs.tables[name]
@@ -90,9 +90,9 @@ def _have_keys(how: Adapting) -> Steps[bool]:
     return True
 
 
-# Wrong without it: of an INT that was widened to BIGINT since, a migrated view has a column of the former type for good.
+# Wrong without it: a column that was widened from INT to BIGINT since then keeps the former type in the migrated view forever.
 def _has_the_types(how: Adapting) -> Steps[bool]:
-    """Whether columns that the old view did not read have the types at the versions that are read that they have now."""
+    """Whether the columns that the old view did not read have the same types at the versions to be read as now."""
     client, inputs = how.work.job.client, how.work.planned.inputs.tables
     for name, columns in how.fresh_columns.items():
         read, now = how.inputs[name], inputs[name].commit
@@ -101,33 +101,34 @@ def _has_the_types(how: Adapting) -> Steps[bool]:
             before = yield from types_at(client, read.table, read.version, columns)
             if before != (yield from types_at(client, read.table, now.version, columns)):
                 return False
-        except EngineFailure:  # there was no such column, or the version is not there any more
+        except EngineFailure:  # there was no such column, or the version is gone
             return False
     return True
 
 
 def _has_the_columns(how: Adapting, query: exp.Select, binding: Binding) -> Steps[bool]:
-    """Whether the engine takes the query, and gives its rows the columns and types that a build would give them."""
+    """Whether the engine accepts the query, and it has the same column names and types as a build of the new view."""
     client, found = how.work.job.client, []
     try:
         for each, name in ((query, "the adapted view"), (full_query(how.plan, binding), "the new view")):
             rows = yield from client.ask(client.commands.describe_query(client.dialect.sql(each), name))
             found.append([(str(row[0]), str(row[1])) for row in rows.rows])
-    except EngineFailure:  # an old version is not there any more
+    except EngineFailure:  # an old version is gone
         return False
     return found[0] == found[1]
 
 
-# Wrong without it: rows of the new definition, of this run or a later one, violate a CHECK of the former definition's contract.
+# Wrong without it: rows of the new definition, written by this run or a later one, violate a CHECK of the former contract.
 def _is_constrained(how: Adapting) -> Steps[bool]:
-    """Whether the stored table has constraints: those of a table that is replaced go, and the contract's are added again."""
+    """Whether the stored table has constraints. Replacing the table drops them, and those of the new contract are added
+    afterwards."""
     client, table = how.work.job.client, how.work.stored.table
     facts = yield from client.once(("facts", table), lambda: describe(client, table))
     return facts is None or facts.is_constrained
 
 
 def _new_state(how: Adapting) -> State:
-    """The state of the new definition at the versions of the old one; what was known of tables is known."""
+    """State of the new definition at the table versions of the old state, with its known sizes and layouts of these tables."""
     before = how.state
     new = new_state(replace(how.work, note=replace(how.work.note, edits=how.found.summary)), how.inputs)
     tables = {each.table for each in how.inputs.values()}
@@ -136,7 +137,7 @@ def _new_state(how: Adapting) -> State:
 
 
 def _in_place(how: Adapting, binding: Binding) -> Statement | None:
-    """The one statement that the stored rows need, where they stay as they are and the table can."""
+    """The one DELETE or INSERT that migrates the table in place; None if none is needed, or the table has to be replaced."""
     table = how.work.stored.table
     if how.work.planned.table != table:
         return None
@@ -150,7 +151,7 @@ def _in_place(how: Adapting, binding: Binding) -> Statement | None:
 
 
 def _kept(how: Adapting, wanted: Build, statement: Statement | None) -> Steps[Taken]:
-    """The table as it is, without rows or with rows, and its new definition."""
+    """Keep the table, run `statement` if there is one, and then store the new definition and state."""
     work, client, stored = how.work, how.work.job.client, how.work.stored
     table, latest = stored.table, stored.latest
     assert latest is not None
@@ -176,5 +177,5 @@ def _kept(how: Adapting, wanted: Build, statement: Statement | None) -> Steps[Ta
 
 
 def _is_of_none(rows: Rows) -> bool:
-    """Whether a DELETE says that there was nothing to delete: then Delta may write no commit."""
+    """Whether the result of a DELETE reports zero deleted rows. Delta may write no commit in that case."""
     return bool(rows.rows) and int(rows.dicts()[0].get("num_affected_rows", -1)) == 0

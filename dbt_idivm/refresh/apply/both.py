@@ -1,8 +1,8 @@
-"""`output: both`: the log of a view that is kept. What changed in the view since the log was written is appended to it.
+"""`output: both`: the view is stored together with a log of its changes. Changes since the log's last commit are appended to it.
 
-The view's own commit comes first. The state in the log's commit has the version of the view's table that it was written from, so
-that the next refresh appends what a refresh that was interrupted in between did not. The changes are those of the table's own
-change feed; where that cannot be used, the difference between the table and what the log replays to.
+The view's own commit comes first. The state in the log's commit records the version of the view's table that it was written from,
+so the next refresh appends what an interrupted one left out. The changes come from the change data feed of the view's table;
+where that cannot be used, from the difference between the table and the rows that the log replays to.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from dbt_idivm.script.change_log import changes_in_feed
 from dbt_idivm.script.dialect import may_hold_text
 from dbt_idivm.script.diff import FeedDiff
 
-OUTPUT = "output"  # the part of a log's state that says what it is a log of
-_FED = frozenset({"WRITE", "MERGE", "UPDATE", "DELETE"})  # what refreshes do to a table that stays the same table
+OUTPUT = "output"  # key in the state of a log: the output setting that the log was written for
+_FED = frozenset({"WRITE", "MERGE", "UPDATE", "DELETE"})  # operations of refreshes that do not replace the table
 
 
 def keep_log(job: Job, done: Outcome) -> Steps[Outcome]:
-    """The outcome of the refresh with the log, which has what changed. Where the view's state is not to be built upon, the log
-    stays as it is: the next refresh rebuilds the view."""
+    """Append the view's changes to its log, and return the outcome with the log added. If the view's state cannot be built upon,
+    the log is left alone, because the next refresh rebuilds the view."""
     request = replace(job.request, existing=done.relations[0][2])
     table = with_suffix(request.relation, LOG_SUFFIX)
     view = yield from read_stored_view(job.client, request)
@@ -55,7 +55,8 @@ def _with_log(done: Outcome, rows: int | None = None) -> Outcome:
 
 
 def _bring_up_to_date(log: Log, view: StoredView, of_view: State) -> Steps[int | None]:
-    """How many rows were written; None if the view has not changed since the log was."""
+    """Append what is missing in the log. Returns the number of rows written; None if the view has not changed since the last
+    append."""
     job, shown = log.job, view.committed
     assert shown is not None
     before = log.stored.state.inputs.get(view.table) if log.stored.state is not None else None
@@ -63,7 +64,7 @@ def _bring_up_to_date(log: Log, view: StoredView, of_view: State) -> Steps[int |
     if before is not None and shown.is_it(before.version, before.at):
         return None
     if before is not None and before.version > shown.version:
-        # another run has brought both further; or the table is another one, which was created after the former was dropped
+        # another run has brought both further; or the table was dropped and created again
         if (yield from commits_since(job.client, before, shown)) is not None:
             return None
         before = None
@@ -92,7 +93,7 @@ def _bring_up_to_date(log: Log, view: StoredView, of_view: State) -> Steps[int |
 
 
 def _feed(log: Log, before: Consumed, view: StoredView, shown: Commit) -> Steps[FeedDiff | None]:
-    """The view's changes since the log was written; None where its feed does not show them."""
+    """The view's changes since the log's last commit, from its change data feed; None if the feed cannot be used."""
     client = log.job.client
     commits = yield from commits_since(client, before, shown)
     if commits is None:

@@ -1,4 +1,4 @@
-"""Building a view by running its query: the first time, and whenever an incremental refresh would be wrong."""
+"""Build a view by running its query: the first time, and whenever an incremental refresh would be wrong."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from dbt_idivm.script.plan import Plan
 
 
 class RefusedWithCaches(IdivmError):
-    """The plan with caches that were chosen by cost does not mean what the SELECT means; without them it may."""
+    """The plan with caches chosen by cost does not mean what the SELECT means; the plan without caches may."""
 
 
 def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
@@ -64,12 +64,12 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
 
 
 def _why(planned: Planned, reason: Finding | None) -> Finding | None:
-    """Why the view is built; a first build that cannot be maintained says so at once."""
+    """The reason for the build. A first build reports at once if the model cannot be maintained."""
     return planned.refusal if planned.is_misread else reason or planned.refusal
 
 
 def _published(work: Work, reason: Finding | None) -> Steps[tuple[Build, int]]:
-    """What is built of the planned model, and its number of rows."""
+    """Build and write the planned model. Returns the Build and the number of rows."""
     wanted = _build(replace(work, note=work.note.because(_why(work.planned, reason))))
     yield from verify_unique_key(work.job, work.planned, wanted)
     written = publish(work.job, wanted, work.stored) if work.job.config.keeps_view else publish_changes(work.job, wanted)
@@ -77,8 +77,8 @@ def _published(work: Work, reason: Finding | None) -> Steps[tuple[Build, int]]:
 
 
 def without_failing_plan(job: Job, planned: Planned, failure: EngineFailure) -> Planned:
-    """The model without its plan, which fails for a value: it evaluates conditions in another order than the SELECT, and guards
-    texts. If it is the SELECT that fails, its own text says so. Raises under `on_unsupported: error`."""
+    """The model without its plan, after the plan failed for a value: it evaluates conditions in another order than the SELECT, or
+    a text guard failed. If the SELECT itself fails, running its own text reports that. Raises under `on_unsupported: error`."""
     key = proof_key(job, planned)
     of_guard = MESSAGE in failure.error.message
     found = Proof("clock", key) if of_guard else Proof("fails", key, finding(233, message=failure.first_line))
@@ -86,7 +86,8 @@ def without_failing_plan(job: Job, planned: Planned, failure: EngineFailure) -> 
 
 
 def _judged(work: Work) -> Steps[Planned]:
-    """The model with its plan if that means what the SELECT means, else without. Once for each definition: its state says so."""
+    """The model, without its plan if that does not mean what the SELECT means. The verdict is stored in the state, and reused as
+    long as the definition stays the same. Raises RefusedWithCaches."""
     job, planned = work.job, work.planned
     if planned.plan is None or planned.proof is not None:
         return planned
@@ -100,7 +101,7 @@ def _judged(work: Work) -> Steps[Planned]:
 
 
 def all_inputs(work: Work) -> dict[str, InputChange]:
-    """The inputs of a rebuild: it reads all their rows."""
+    """Version changes of the inputs, as a rebuild reports them: it reads all rows."""
     before = work.stored.state.inputs if work.stored.state else {}
     return {
         named(work.job.request, name): InputChange(before[name].version if name in before else None, found.version)
@@ -110,7 +111,8 @@ def all_inputs(work: Work) -> dict[str, InputChange]:
 
 
 def verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:
-    """The user's `unique_key` names output columns; no plan is made from it, but it has to hold. Raises IDIVM-305."""
+    """Check that the columns of the user's `unique_key` exist and are unique in the rows to be built. Plans never rely on it.
+    Raises IDIVM-304 and IDIVM-305."""
     given = {name.lower() for name in job.config.unique_key}
     ids = {str(name).lower() for name in wanted.properties.get(IDS, ())}
     if not given or (ids and ids <= given):
@@ -138,13 +140,13 @@ def visible_columns(plan: Plan) -> tuple[str, ...]:
 
 
 def _columns(job: Job) -> Steps[tuple[str, ...]]:
-    """The columns of the user's SELECT, of which nobody has made a plan."""
+    """Output columns of the user's SELECT, for a model without a plan."""
     rows = yield from job.client.ask(job.client.commands.describe_query(job.request.sql))
     return tuple(str(row[0]) for row in rows.rows)
 
 
 def build_restricted(job: Job, stored: StoredView) -> Steps[Outcome]:
-    """A plain table from what dbt gives under --empty or --sample; its state says that nothing may build upon it."""
+    """Build a plain table from the limited query of --empty or --sample. Its state forbids refreshes to build upon it."""
     why, first = finding(414), job.request.existing is None
     reason = why.summary
     if not job.config.keeps_view:
@@ -163,7 +165,7 @@ def build_restricted(job: Job, stored: StoredView) -> Steps[Outcome]:
 
 
 def _build(work: Work) -> Build:
-    """What is to be built: by the plan if there is one, else by the user's SELECT as it is written."""
+    """The Build of the model: from its plan if it has one, else from the text of the user's SELECT."""
     job, planned = work.job, work.planned
     plan = planned.plan
     state = new_state(work, consumed_at_build(planned))
@@ -175,8 +177,8 @@ def _build(work: Work) -> Build:
 
 
 def planned_build(work: Work, plan: Plan, query: exp.Expr, state: State) -> Build:
-    """What is to be built by the plan, of rows that the query gives."""
-    # without IDs as well: a table that stays has those of its former definition, which models that read it would rely on
+    """The Build of a model with a plan, with the rows of `query`."""
+    # also without IDs: a table that is kept has those of its former definition, and models that read it would rely on them
     ids = [plan.stored(name) for name in plan.root.ids] if plan.root.unique else []
     properties = {**_properties(work.job.request, work.planned), IDS: ids}
     return Build(

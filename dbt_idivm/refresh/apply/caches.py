@@ -1,8 +1,8 @@
-"""Intermediate caches at refresh time: each is a maintained table like a view, with its own state, that the view then reads.
+"""Intermediate caches at refresh time. Each cache is a maintained table with its own state, and the view reads it like an input.
 
-A cache is brought up to date before whatever reads it, in a commit of its own. Its state says which versions of the inputs
-its rows were computed from, and the view's vector has the cache's version beside theirs: a run that breaks off in between
-leaves each table consistent with its own vector, and the next one continues from there.
+A cache is brought up to date before anything that reads it, in a commit of its own. Its state says which versions of the inputs
+its rows were computed from, and the view's version vector contains the cache's version beside theirs. An interrupted run leaves
+each table consistent with its own vector, and the next run continues from there.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ from dbt_idivm.script.plan import Cache
 
 
 class Overtaken(IdivmError):
-    """IDIVM-903: another run refreshed a cache from newer versions than this run pinned and refreshed another cache from."""
+    """IDIVM-903: another run refreshed a cache from newer versions than this run pinned, after this run refreshed another
+    cache."""
 
 
 def work_on(job: Job, above: Planned, cache: Cache) -> Steps[Work]:
-    """The refresh of `cache`, on which `above` depends, as that of a model."""
+    """The Work of refreshing `cache`, a cache of `above`, as if it were a model."""
     there = yield from job.client.once(("facts", cache.table), lambda: describe(job.client, cache.table))
     own = _job(job, above, cache, "table" if there is not None else None)
     stored = yield from read_stored_view(job.client, own.request)
@@ -45,9 +46,9 @@ def work_on(job: Job, above: Planned, cache: Cache) -> Steps[Work]:
 
 
 def _job(job: Job, above: Planned, cache: Cache, existing: Literal["table"] | None) -> Job:
-    """How the refresh of `cache` is asked for: not as the user says of the columns and the layout of one of its models."""
+    """The Job of refreshing `cache`. Settings of the model's columns and layout do not apply to it."""
     assert above.plan is not None
-    # one run rebuilds it once, for whichever of its models comes first
+    # one run rebuilds a cache once, for the first of its models
     full_refresh = job.request.full_refresh and not job.client.invocation.has_rebuilt(cache.table)
     sql = cache_sql(job.dialect, above.plan, cache)
     request = replace(
@@ -73,10 +74,10 @@ def _job(job: Job, above: Planned, cache: Cache, existing: Literal["table"] | No
 
 
 def _planned(job: Job, above: Planned, cache: Cache) -> Planned:
-    """The plan of the cache whose job that is, over those inputs of the view that it reads; caches before it are among them.
+    """The planned refresh of `cache`, over the inputs of the view that it reads; these may include earlier caches.
 
-    Another model that has it may name its tables otherwise, and call other functions: its inputs have the names of the tables,
-    and of the user's functions only those count that it calls.
+    Models that share a cache may give its tables other names and call other functions. So inputs are named by their tables here,
+    and only the user's functions that the cache itself calls are included.
     """
     read = {name: found for name, found in above.inputs.tables.items() if found.table in cache.plan.tables}
     tables = {found.table: replace(found, name=found.table) for found in read.values()}
@@ -90,10 +91,11 @@ def _planned(job: Job, above: Planned, cache: Cache) -> Planned:
 
 
 def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Mapping[str, InputChange]) -> Steps[Planned]:
-    """`above` with the cache among its inputs, at its newest version. `inputs` are what the cache's rows are computed from now.
+    """Add the cache at its newest version to the inputs of `above`. `inputs`: the versions that the cache's rows are computed
+    from now.
 
-    Where another run refreshed the cache from newer versions than this one pinned (`before`), the view follows. Raises
-    Overtaken if caches cannot be brought to one state because of that, and Exchanged if others have dropped the cache.
+    If another run has refreshed the cache from newer versions than this run pinned (`before`), the view uses those versions.
+    Raises Overtaken if caches then cannot be brought to one state, and Exchanged if the cache has been dropped.
     """
     table = cache.table
     facts = yield from job.client.once(("facts", table), lambda: describe(job.client, table))
@@ -112,16 +114,17 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
             raise Overtaken(finding(903, view=table, message="another run refreshed it meanwhile", state=before.sentence))
         ahead = before.state.inputs[found.table]
         tables[name] = replace(found, commit=replace(found.commit, version=ahead.version, at=ahead.at))
-        if name in keys:  # it was trusted, if at all, for the commit that was pinned
+        if name in keys:  # a key is trusted only at the commit that was pinned
             keys[name] = replace(keys[name], trusted=False)
     above = replace(above, inputs=replace(above.inputs, tables=tables), keys=keys, through={**inputs, **above.through})
     return with_cache(above, cache, facts, commit)
 
 
-# Wrong without it: where another run refreshes the cache between its refresh and the look-up of its commit, the view has rows of
-# newer versions than it says, and of one input those of two versions, if it reads that beside the cache.
+# Wrong without it: if another run refreshes the cache between our refresh and the look-up of its commit, the view has rows of
+# newer versions than its state says, and rows of two versions of an input that it also reads directly.
 def _is_of(job: Job, table: str, before: StoredView, inputs: Mapping[str, InputChange]) -> Steps[bool]:
-    """Whether the cache, as it is read, has the rows of these inputs: of what was stored of it, if nothing was written."""
+    """Whether the rows of the cache, at the version to be read, come from these inputs; True if nothing was written since
+    `before`."""
     last = yield from last_state(job.client, table)
     if last is None or last == before.state:
         return True

@@ -1,8 +1,8 @@
-"""Writing the log of a view's changes (`script/change_log.py`): one commit of each refresh has its rows, and the state.
+"""Write the log of a view's changes (`script/change_log.py`): each refresh appends its rows and the state in one commit.
 
-The log is never truncated: where the changes themselves are not known, what is appended is the difference between the query's
-rows and those that the log replays to. Only a SELECT with other columns begins a log anew; the numbers of its refreshes continue,
-so that a subscriber which has read less than the smallest one knows that it has to start over.
+The log is never truncated. Where the changes themselves are not known, the difference between the query's rows and the rows that
+the log replays to is appended. Only a SELECT with other columns starts a new log. Its refresh numbers continue, so a subscriber
+that has read up to a number below its smallest one knows that it has to start over.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dbt_idivm.script.merge import insert_into
 
 @dataclass(frozen=True)
 class Log:
-    """The log of a model as it is stored, and the columns of the user's that it is to have. `facts` is None if there is none."""
+    """The stored log of a model, and the user's columns that it should have. `facts` is None if there is no log yet."""
 
     job: Job
     columns: tuple[Attribute, ...]
@@ -49,7 +49,7 @@ class Log:
 
     @property
     def continues(self) -> bool:
-        """Whether rows can be appended: it is there, with these columns."""
+        """Whether rows can be appended: the log exists, is intact, and has these columns."""
         return (
             self.facts is not None
             and self.facts.is_delta
@@ -61,15 +61,15 @@ class Log:
 
 
 def entry_of(stored: StoredView, versions: Mapping[str, int]) -> Entry:
-    """What the rows of the next refresh have in common. Its number is the version that its commit has in the log, unless others
-    commit meanwhile: then it is less, and still more than any before. The first build has 0."""
+    """The values that all rows of the next refresh share. Its number is the version that the log's commit is expected to get; if
+    others commit meanwhile, it is lower, but still higher than all earlier ones. The first build has number 0."""
     number = 0 if stored.latest is None else stored.latest.version + 1
     return Entry(number, json.dumps(dict(versions), sort_keys=True))
 
 
 def find_log(job: Job, table: str, columns: Sequence[Attribute]) -> Steps[Log]:
-    """The log at that name. Raises IDIVM-122 if the user's columns leave no room for its own, and IDIVM-218 for one whose values
-    cannot be compared."""
+    """The log stored in `table`. Raises IDIVM-122 if a user column has the name of one of the log's own columns, and IDIVM-218
+    for columns whose values cannot be compared."""
     taken = [each.name for each in columns if each.name.lower() in OWN]
     if taken:
         raise IdivmError(finding(122, view=job.request.relation, column=taken[0], own=listed(OWN)))
@@ -85,7 +85,7 @@ def find_log(job: Job, table: str, columns: Sequence[Attribute]) -> Steps[Log]:
 
 
 def begin(log: Log, rows: exp.Expr, state: State, versions: Mapping[str, int]) -> Steps[int]:
-    """Create the log, or begin it anew: it has `rows`, an item of FROM, as inserted ones. How many there are."""
+    """Create the log, or start a new one, with `rows` (a FROM item) as inserted rows. Returns the number of rows."""
     job, there = log.job, log.facts
     query = first_rows(rows, log.names, entry_of(log.stored, versions))
     properties = {VIEW: log.table, OWNER: job.request.owner, LOGGED: _described(log.columns)}
@@ -101,7 +101,7 @@ def begin(log: Log, rows: exp.Expr, state: State, versions: Mapping[str, int]) -
 
 
 def append(log: Log, net: exp.Query, state: State, versions: Mapping[str, int]) -> Steps[int]:
-    """Append net changes, rows with a WEIGHT under the inner names. How many rows these are. Raises IDIVM-903."""
+    """Append net changes: rows with a WEIGHT, under the inner column names. Returns the number of rows. Raises IDIVM-903."""
     query = logged(net, log.names, entry_of(log.stored, versions))
     dialect = log.job.dialect
     insert = insert_into(dialect.table(log.table, None), (*log.names, *OWN), query)
@@ -119,7 +119,7 @@ def append(log: Log, net: exp.Query, state: State, versions: Mapping[str, int]) 
 
 
 def append_difference(log: Log, rows: exp.Expr, state: State, versions: Mapping[str, int]) -> Steps[int]:
-    """Append what the log lacks to replay to `rows`, an item of FROM."""
+    """Append the difference between `rows` (a FROM item) and the rows that the log replays to. Returns the number of rows."""
     assert log.stored.latest is not None
     now = log.job.dialect.table(log.table, log.stored.latest.version)
     return (yield from append(log, difference(rows, now, log.columns), state, versions))

@@ -1,7 +1,8 @@
-"""The maintenance policy of what refreshes write: after so many of them a table's small files are put together (OPTIMIZE), and,
-if the user wants it, the files that nothing refers to any more are removed (VACUUM, within the table's retention period).
+"""Compaction: after every N refreshes the small files of a table are merged (OPTIMIZE), and, if the user wants it, files that are
+no longer referenced are removed (VACUUM, within the table's retention period).
 
-Each refresh adds files, and marks rows of older ones as deleted: without it reading a view takes longer with every refresh.
+Each refresh adds files and marks rows of older files as deleted. Without compaction, reading a view would get slower with every
+refresh.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 
 
 def compact(job: Job, before: StoredView) -> Steps[None]:
-    """Put the files of a table together that a refresh has just written to, if it is time. `before`: what was stored.
+    """Compact a table that a refresh has just written, if it is due. `before`: the stored view before that write.
 
-    Another writer at the same time, or an engine that refuses it, is no failure of the refresh: the next time comes.
+    A failure, such as a concurrent writer or an engine that refuses the command, becomes a warning; the next due time tries
+    again.
     """
     every, writes = job.config.optimize_every, writes_after(before)
     if not every or not writes or writes % every:

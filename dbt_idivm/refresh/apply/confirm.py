@@ -1,9 +1,9 @@
-"""Whether the tables that a refresh has read are those that it pinned, looked up once its commits are made.
+"""Confirm after the commits of a refresh that the tables it has read are still those that it pinned.
 
-Its statements read tables by name and version. A table that others drop and create again, or exchange by renaming, has other rows
-under the same name and number; a commit's time distinguishes them. Only a look after the last read is certain: what is in the
-table's history before and after a statement was there while it ran. What is not noticed is a table that is exchanged and is back
-before that look.
+Statements read tables by name and version. If a table is dropped and created again, or swapped by renaming, the same name and
+version have other rows; only the time of the commit tells them apart. Only a look after the last read is certain: a commit that
+is in the table's history before and after a statement was there while it ran. A table that is swapped and swapped back before
+that look goes unnoticed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 
 
 class Exchanged(IdivmError):
-    """IDIVM-903: tables that a refresh has read or changed are others than at its beginning, so that the rows which it has
-    committed may be of neither."""
+    """IDIVM-903: tables that a refresh has read or changed were replaced while it ran, so the rows that it committed may belong
+    to neither table."""
 
     def __init__(self, view: str, tables: Sequence[str]) -> None:
         self.tables = tuple(tables)
@@ -34,7 +34,7 @@ class Exchanged(IdivmError):
 
 
 def confirm(client: Client, view: str) -> Steps[None]:
-    """Raises Exchanged unless all that the commits of the refresh are based on, up to now, is in the tables' histories still."""
+    """Raise Exchanged unless every commit that the refresh has relied on so far is still in its table's history."""
     tables = yield from exchanged(client)
     if tables:
         raise Exchanged(view, tables)
@@ -42,7 +42,7 @@ def confirm(client: Client, view: str) -> Steps[None]:
 
 
 def confirm_now(client: Client, view: str, table: str) -> Steps[None]:
-    """The same of one table, which the refresh itself is about to drop or to rename, so that it cannot be looked up later."""
+    """Confirm one table that the refresh itself is about to drop or rename, because it cannot be looked up later."""
     if table in client.based_on:
         if not (yield from _is_there(client, table)):
             raise Exchanged(view, (table,))
@@ -50,7 +50,7 @@ def confirm_now(client: Client, view: str, table: str) -> Steps[None]:
 
 
 def exchanged(client: Client) -> Steps[tuple[str, ...]]:
-    """The tables that do not have the commit any more which the refresh is based on."""
+    """The tables that have lost the commit which the refresh relied on."""
     found = []
     for table in client.based_on:
         if not (yield from _is_there(client, table)):

@@ -1,8 +1,8 @@
-"""`output: diffs`: no view is kept. The changes of its rows are appended to a log, and the model is a plain view over its SELECT.
+"""`output: diffs`: no view is stored. Changes of its rows are appended to a log, and the model is a plain view over its SELECT.
 
-The log takes the place of the view's table: its commits carry the state, and each is guarded as a MERGE into a view is. An
-incremental refresh appends the net tuples that the changes of the inputs make (`script/logged_tuples.py`); a rebuild appends what
-the log lacks to replay to the query's rows.
+The log takes the place of the view's table: its commits carry the state, and each is guarded like a MERGE into a view. An
+incremental refresh appends the net tuples that follow from the changes of the inputs (`script/logged_tuples.py`). A rebuild
+appends the difference between the query's rows and the rows that the log replays to.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from dbt_idivm.script.tuple_based import Tuples
 
 
 def logging(work: Work, done: Tuples, changes: Changes) -> LoggedTuples:
-    """The application as one to the log."""
+    """The application as one that appends to the log."""
     versions = {found.table: changes.versions[found.table] for found in work.planned.own_inputs.values()}
     return LoggedTuples.of(done, entry_of(work.stored, versions))
 
 
 def publish_changes(job: Job, wanted: Build) -> Steps[int]:
-    """Bring the log up to the query's rows, and make the model's relation a view over its SELECT. How many rows were appended."""
+    """Append to the log until it replays to the query's rows, and make the model's relation a view over its SELECT. Returns the
+    number of rows appended."""
     asked = yield from job.client.ask(job.client.commands.describe_query(job.request.sql))
     columns = tuple(Attribute(str(row[0]), str(row[1])) for row in asked.rows)
     log = yield from find_log(job, wanted.table, columns)
@@ -57,7 +58,7 @@ def publish_changes(job: Job, wanted: Build) -> Steps[int]:
 
 
 def show_query(job: Job, shown: str) -> Steps[None]:
-    """Make the model's relation a plain view over its SELECT. `shown`: of which state of the log that is the query."""
+    """Make the model's relation a plain view over its SELECT. `shown` identifies the state of the log that has the same query."""
     client, model = job.client, job.request.relation
     there = yield from describe(client, model)
     log = with_suffix(model, LOG_SUFFIX)
@@ -71,7 +72,7 @@ def show_query(job: Job, shown: str) -> Steps[None]:
 
 
 def show_restricted(job: Job, result: Result) -> Steps[Outcome]:
-    """Under --empty or --sample: the model is a view over what dbt gives, and the log stays as it is."""
+    """Under --empty or --sample: make the model a view over the limited query, and leave the log alone."""
     yield from show_query(job, "")
     log = with_suffix(job.request.relation, LOG_SUFFIX)
     there = yield from describe(job.client, log)

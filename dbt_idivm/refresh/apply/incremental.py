@@ -1,4 +1,4 @@
-"""Applying an incremental refresh: one MERGE, INSERT, UPDATE or DELETE, whose commit carries the view's rows and its state."""
+"""Apply an incremental refresh: one MERGE, INSERT, UPDATE or DELETE, whose commit carries the view's rows and its state."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.tuple_based import Tuples
 from dbt_idivm.script.ways import Application, Write
 
-# What Delta with deletion vectors reports of a row that matches nothing, has no clause, and all its IDs are NULL (ADR 0018).
+# Delta's error for a source row with only NULL IDs that matches nothing and has no clause, under deletion vectors (ADR 0018).
 _UNMATCHED = "did not match any merge clause"
-LARGE = 300_000  # rows of a view
+LARGE = 300_000  # rows of a view from which the settings for large MERGEs are used
 # A source that was estimated to be small is too large for a broadcast, or the broadcast timed out.
 _TOO_LARGE = re.compile(r"broadcast|maxResultSize", re.IGNORECASE)
-# Where Delta is told to replace whole partitions only (`spark.databricks.delta.replaceWhere.dataColumns.enabled`).
+# Delta is configured to replace whole partitions only (`spark.databricks.delta.replaceWhere.dataColumns.enabled`).
 _ONLY_PARTITIONS = ("DELTA_NON_PARTITION_COLUMN_REFERENCE", "DELTA_NON_PARTITION_COLUMN_SPECIFIED")
 _VERBS: Mapping[type[exp.Expr], str] = {
     exp.Merge: "merge into",
@@ -53,7 +53,7 @@ _AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
 
 
 def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
-    """The outcome of the incremental refresh, or why it has to be a rebuild all the same. Raises IDIVM-305 and 903."""
+    """Apply the refresh. Returns its outcome, or the reason why a rebuild is needed after all. Raises IDIVM-305 and IDIVM-903."""
     changes, job, stored, planned = ready.changes, work.job, work.stored, work.planned
     if ready.application is None:
         return (yield from unchanged(work, changes.moves))
@@ -75,7 +75,7 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
 
 
 def _answered(work: Work, ready: Ready, asked: BoundQuestion, new: State) -> Steps[tuple[BoundScript, Effect]]:
-    """Ask what the application asks, and apply it. What is staged for the question serves the statement, too."""
+    """Ask the application's question, and apply the answered application. Relations staged for the question are reused."""
     assert ready.application is not None
     found = yield from work.job.client.read(asked.source.query, f"what is lost in {work.stored.table}")
     application = ready.application.answered(asked.source.answered(found.rows))
@@ -83,7 +83,7 @@ def _answered(work: Work, ready: Ready, asked: BoundQuestion, new: State) -> Ste
 
 
 def _applied(work: Work, ready: Ready, new: State, there: tuple[Staged, ...] = ()) -> Steps[tuple[BoundScript, Effect]]:
-    """Apply the application. `there`: the relations that are staged already."""
+    """Apply the application. `there`: relations that are already staged. Returns the script and its effect on the view."""
     script = rendered(work, ready)
     assert script is not None
     missing = [each for each in script.staged if each not in there]
@@ -92,7 +92,7 @@ def _applied(work: Work, ready: Ready, new: State, there: tuple[Staged, ...] = (
 
 
 def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
-    """Run the script's statement, or the one that its source makes of it, of which the rows or the keys are fetched."""
+    """Run the script's statement, or the simpler one that follows from its source rows or keys if these can be fetched."""
     client, table = work.job.client, work.stored.table
     if script.keyed is not None and not (yield from _are_in_order(work)):
         script = replace(script, keyed=None)
@@ -107,7 +107,8 @@ def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
 
 
 def _are_in_order(work: Work) -> Steps[bool]:
-    """Whether the stored columns are in the plan's order: REPLACE WHERE takes values by place, and a user may move a column."""
+    """Whether the stored columns are in the plan's order. REPLACE WHERE assigns values by position, and a user may have moved a
+    column."""
     client, table, plan = work.job.client, work.stored.table, work.planned.plan
     assert plan is not None
     facts = yield from client.once(("facts", table), lambda: describe(client, table))
@@ -115,7 +116,7 @@ def _are_in_order(work: Work) -> Steps[bool]:
 
 
 def _write_keyed(work: Work, script: BoundScript, keyed: KeyedSource, new: State) -> Steps[Effect]:
-    """The same for a source that is staged."""
+    """As `_write`, for a staged source whose keys are fetched."""
     keys = yield from fetched_source(work.job.client, keyed.keys, f"keys of changes of {work.stored.table}")
     if keys is not None and not keys.rows:
         yield from move_watermark(work, new)
@@ -124,7 +125,7 @@ def _write_keyed(work: Work, script: BoundScript, keyed: KeyedSource, new: State
 
 
 def _run(work: Work, statement: Write, new: State, source: SourceRows | None) -> Steps[Effect]:
-    """Run the statement that writes; `source`: what is known of the rows that it applies."""
+    """Run the writing statement. `source`: the fetched rows or keys that it applies, if known."""
     job, stored, client = work.job, work.stored, work.job.client
     replaces = isinstance(statement, exp.Insert) and statement.args.get("where") is not None
     label = f"{'replace rows of' if replaces else _VERBS[type(statement)]} {stored.table}"
@@ -144,7 +145,7 @@ def _run(work: Work, statement: Write, new: State, source: SourceRows | None) ->
 
 
 def rendered(work: Work, ready: Ready) -> BoundScript | None:
-    """The statement of the refresh; None if nothing in the view changes."""
+    """The script of the refresh; None if nothing in the view changes."""
     if ready.application is None:
         return None
     assert work.planned.plan is not None
@@ -156,7 +157,7 @@ def rendered(work: Work, ready: Ready) -> BoundScript | None:
 
 
 def question(work: Work, ready: Ready) -> BoundQuestion | None:
-    """What has to be asked before there is a statement."""
+    """The question that has to be answered before the statement can be rendered; None if there is none."""
     assert work.planned.plan is not None and ready.application is not None
     return ask(work.planned.plan, ready.application, _binding(work, ready), work.stored.table)
 
@@ -169,7 +170,7 @@ def _binding(work: Work, ready: Ready) -> Binding:
 
 
 def strategy(planned: Planned, application: Application) -> tuple[str, str | None]:
-    """By tuples, by i-diffs alone, or with parts recomputed, and which."""
+    """Strategy of the refresh (`tuple`, `id` or `recompute`), and a note on what was recomputed."""
     by_tuples = planned.plan is not None and planned.plan.way("id") is None and planned.plan.way("tuple") is not None
     if application.way == "tuple" or by_tuples:
         return "tuple", None
@@ -186,10 +187,11 @@ def strategy(planned: Planned, application: Application) -> tuple[str, str | Non
 
 
 def _effect(statement: Write, rows: Rows, keys: int) -> Effect | None:
-    """What the statement did; None if Delta skipped it because its number was used already, and for an INSERT, of which only
-    Databricks says something, and not whether rows were replaced.
+    """Effect of the statement on the view; None if the reply does not say: Delta skipped the write because its number was used
+    already, or it is an INSERT (only Databricks returns counts, and not whether rows were replaced).
 
-    `keys`: how many an UPDATE or DELETE names. Delta says -1 if it took out whole files that have no statistics.
+    `keys`: number of keys that an UPDATE or DELETE names. It is used where Delta returns -1, because it removed whole files
+    without statistics.
     """
     if not rows.rows or isinstance(statement, exp.Insert):
         return None
@@ -204,16 +206,17 @@ def _effect(statement: Write, rows: Rows, keys: int) -> Effect | None:
 
 
 def _replaced(source: SourceRows, done: Effect) -> Effect:
-    """What became of the rows: the commit counts an update as a deleted row and an inserted one."""
+    """The effect of a REPLACE WHERE, in view rows: the commit counts an update as one deleted and one inserted row."""
     left = sum(source.cell(row, OP) == "D" for row in source.rows)
     updated = done.deleted - left
     return Effect(inserted=len(source.rows) - left - updated, updated=updated, deleted=left)
 
 
 def _committed(client: Client, stored: StoredView, new: State) -> Steps[Effect]:
-    """What the view's own commit says, where the statement says nothing.
+    """The effect as counted by the view's own commit, where the statement returns no counts. Raises IDIVM-903 without such a
+    commit.
 
-    A skipped write was either sent twice by the connection, and then its commit is there, or another run was faster.
+    A write is skipped either because the connection sent it twice, and then its commit exists, or because another run was faster.
     """
     assert stored.latest is not None
     commit = yield from own_commit(client, stored.table, stored.latest, new)
@@ -223,7 +226,8 @@ def _committed(client: Client, stored: StoredView, new: State) -> Steps[Effect]:
 
 
 def _failed(client: Client, planned: Planned, changes: Changes, failure: EngineFailure) -> Steps[Finding]:
-    """The reason to rebuild that an engine's error is; raises what is none."""
+    """Map an engine error to a reason to rebuild; re-raise any other error. Raises IDIVM-305 if a key turns out not to be
+    unique."""
     feeds = [table for table, diff in changes.net.diffs.items() if isinstance(diff, FeedDiff)]
     if failure.is_any(GAP) and feeds:
         moved = [changes.moves[table] for table in feeds]
@@ -239,7 +243,7 @@ def _failed(client: Client, planned: Planned, changes: Changes, failure: EngineF
 
 
 def input_changes(request: ModelRequest, planned: Planned, changes: Changes) -> dict[str, InputChange]:
-    """Input, as the user wrote it → how far it moved, and how many rows of it changed."""
+    """Inputs by their names in the user's SQL, with their version ranges and numbers of changed rows."""
     found = {}
     for name, each in planned.own_inputs.items():
         move, diff = changes.moves[each.table], changes.net.diffs.get(each.table)

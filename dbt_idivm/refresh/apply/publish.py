@@ -1,4 +1,4 @@
-"""Writing a view's table, and making the model's relation show it."""
+"""Write a view's table, and make the model's relation show it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Rows
 from dbt_idivm.relation_name import with_suffix
 
-# What lies where a table is to be is no table of the catalog: a CREATE or a DROP broke off between its files and its entry.
+# The target location is not a catalog table: a CREATE or DROP was interrupted between its files and its catalog entry.
 _UNKNOWN_FILES = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "LOCATION_ALREADY_EXISTS")
-# Delta lets the default values of columns that are read pass into the new table, which has to allow them then.
+# Delta copies default values of the columns that are read to the new table, which has to allow them.
 _HAS_DEFAULTS = ("WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED",)
 _ALLOW_DEFAULTS = {"delta.feature.allowColumnDefaults": "supported"}
 _EXISTS = ("TABLE_OR_VIEW_ALREADY_EXISTS", "DELTA_TABLE_ALREADY_EXISTS")
@@ -37,7 +37,7 @@ _EXISTS = ("TABLE_OR_VIEW_ALREADY_EXISTS", "DELTA_TABLE_ALREADY_EXISTS")
 
 @dataclass(frozen=True)
 class Build:
-    """What is to be built: the query, the table that holds its rows, our properties, and the state of its commit."""
+    """The query to be built, the table for its rows, our table properties, and the state of its commit."""
 
     table: str
     query: exp.Expr
@@ -52,7 +52,8 @@ class Build:
 
 
 def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
-    """Write the table and make the model's relation show it; the old one stays readable as long as possible."""
+    """Write the table and make the model's relation show it. The old table stays readable as long as possible. Returns the number
+    of rows."""
     client, model = job.client, job.request.relation
     there = yield from describe(client, wanted.table)
     shown = there if wanted.table == model else (yield from client.once(("facts", model), lambda: describe(client, model)))
@@ -60,20 +61,20 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     place = with_suffix(model, NEW_SUFFIX) if in_the_way else wanted.table
     fits = there is not None and not in_the_way and (yield from _fits(job, wanted, there))
     late_feed = job.config.column_mapping and not fits
-    # the state is good with the last commit: a build that breaks off before it is made again
+    # only the last commit has the final state: an interrupted build has to be repeated
     first = replace(wanted, state=replace(wanted.state, trusted=False)) if late_feed else wanted
     held = yield from _hold(job, wanted, shown, stored)
     try:
         built = commit = yield from write_table(job, first, place, None if in_the_way else there, stored, fits=fits)
     except (EngineFailure, IdivmError) as failure:
-        # without an answer the write may come yet, and the view would show its rows by the former columns
+        # without an answer the write may still happen, and the view would show its rows under the former columns
         if held is not None and (not isinstance(failure, EngineFailure) or failure.error.error_class):
             yield from _let_go(job, wanted, held)
         raise
     if late_feed:
         guard = None if client.engine.ledger is None else guard_from(place, built)
         client.rely(place, built.version, built.at)
-        # with the number of that commit: what others have committed since is not of this build
+        # the state has the number of that commit: later commits of others are not part of this build
         last = replace(wanted.state, base=built.version)
         yield from committed(client, statements.switch_feed_on(job.dialect, place), place, last.json(), guard)
         yield from confirm_now(client, wanted.table, place)
@@ -81,7 +82,7 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
         yield from client.ask(client.commands.drop(there.kind or "view", wanted.table))
         yield from client.ask(statements.rename_table(job.dialect, place, wanted.table))
         client.remade.discard(wanted.table)
-        # records of the former name say nothing of this one
+        # records of the former table with this name do not apply to the new one
         if client.engine.ledger is not None and read(built.user_metadata) == first.state:
             yield from record(client, client.engine.ledger, wanted.table, wanted.state.json(), built.version, None)
     yield from _show(job, wanted, shown)
@@ -93,7 +94,8 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
 
 
 def write_table(job: Job, wanted: Build, place: str, there: Described | None, stored: StoredView, *, fits: bool) -> Steps[Commit]:
-    """Create the table, or replace the rows of what is there; once more where columns with default values are read."""
+    """Create the table, or replace the rows of the existing one. Tries again with default values allowed if the columns read have
+    some."""
 
     def written(job: Job) -> Steps[Commit]:
         return _create(job, wanted, place) if there is None else _replace(job, wanted, there, stored, fits=fits)
@@ -108,7 +110,7 @@ def write_table(job: Job, wanted: Build, place: str, there: Described | None, st
 
 
 def _create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
-    """Create the table. Nothing has its own name; a draft elsewhere may have been left by a refresh that broke off."""
+    """Create the table. Only a draft elsewhere may already exist, left by an interrupted refresh."""
 
     def created(replace: bool) -> Steps[Rows]:
         statement = statements.create_table(job.dialect, place, wanted.query, job.config, wanted.properties, replace=replace)
@@ -127,8 +129,8 @@ def _create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
 
 
 def _there(job: Job, wanted: Build, place: str, failure: EngineFailure) -> Steps[Commit]:
-    """The commit of a CREATE TABLE that finds its own table, because the client sent it again when the answer was lost. Raises
-    IDIVM-903 if another run was faster, and the failure if what has the name is no Delta table."""
+    """The commit of a CREATE TABLE that finds its own table, because the client sent it again after losing the answer. Raises
+    IDIVM-903 if another run was faster, and `failure` if the existing object is no Delta table."""
     try:
         found = yield from own_commit(job.client, place, None, wanted.state)
     except EngineFailure as other:
@@ -139,7 +141,8 @@ def _there(job: Job, wanted: Build, place: str, failure: EngineFailure) -> Steps
 
 
 def _of_draft(job: Job, place: str) -> Steps[Guard | None]:
-    """The guard of a write that replaces a draft, if there is one: for a ledger, which has to know its version."""
+    """The guard of a write that replaces a draft, if there is one. Only ledgers need it, because they have to know its
+    version."""
     if job.client.engine.ledger is None:
         return None
     try:
@@ -151,7 +154,8 @@ def _of_draft(job: Job, place: str) -> Steps[Guard | None]:
 
 
 def _replace(job: Job, wanted: Build, there: Described, stored: StoredView, *, fits: bool) -> Steps[Commit]:
-    """Replace the table's rows, which fit into it as it is or not. Raises IDIVM-903 if another refresh was faster."""
+    """Replace the rows of the table. `fits`: whether the new rows fit into its columns. Raises IDIVM-903 if another refresh was
+    faster."""
     table = wanted.table
     statement = (
         statements.overwrite_table(job.dialect, table, wanted.query)
@@ -162,7 +166,7 @@ def _replace(job: Job, wanted: Build, there: Described, stored: StoredView, *, f
     if latest is None and not there.lost:
         latest = yield from history.latest(job.client, table)
     guard = guard_from(table, latest) if latest is not None else None
-    if fits and latest is not None:  # its properties stay
+    if fits and latest is not None:  # the table keeps its properties
         job.client.rely(table, latest.version, latest.at)
     write = committed(job.client, statement, table, wanted.state.json(), guard)
     yield from all_partitions(job.client, write) if there.is_partitioned else write
@@ -172,15 +176,15 @@ def _replace(job: Job, wanted: Build, there: Described, stored: StoredView, *, f
     return found
 
 
-# Wrong without it: a source whose INT was widened after a run had pinned its version is described as it is then, and its rows are
-# written with the former type, by which the table would be kept for good.
+# Wrong without it: if an INT column of a source is widened after a run has pinned its version, it is described as it is now, but
+# its rows are written with the former type, which the table would then keep forever.
 def _fits(job: Job, wanted: Build, there: Described) -> Steps[bool]:
-    """Whether the stored table was created by the same build, and has its types: then new rows fit into it as it is."""
+    """Whether the stored table was created by the same build and has its column types, so that new rows fit into it."""
     if there.properties.get(BUILD) is None or there.properties.get(BUILD) != wanted.properties.get(BUILD):
         return False
     try:
         gives = yield from job.client.columns(job.dialect.sql(wanted.query), f"what is stored in {wanted.table}")
-    except EngineFailure:  # the write will say why
+    except EngineFailure:  # the write will report the reason
         return False
     if any(is_cut(each.type) for each in there.columns):
         return False
@@ -188,10 +192,10 @@ def _fits(job: Job, wanted: Build, there: Described) -> Steps[bool]:
 
 
 def _hold(job: Job, wanted: Build, relation: Described | None, stored: StoredView) -> Steps[Described | None]:
-    """Let the model's view stay at the rows that it shows, while its table gets those of another definition. The view as it was;
-    None if it stays as it is.
+    """Pin the model's view to the rows that it shows, while its table gets the rows of another definition: their columns and
+    types may differ, so the view would cast them or fail.
 
-    Their columns and types may differ from the view's, which would cast them, or fail.
+    Returns the former view; None if the view is left alone.
     """
     shown = relation.properties.get(SHOWN) if relation is not None and relation.maintained == wanted.table else None
     if relation is None or shown in (None, wanted.state.shown) or stored.latest is None:
@@ -204,38 +208,38 @@ def _hold(job: Job, wanted: Build, relation: Described | None, stored: StoredVie
 
 
 def _let_go(job: Job, wanted: Build, held: Described) -> Steps[None]:
-    """The table was not replaced. Let the view show it again, if that still has the definition of the view: another run that
-    was faster may have refreshed it, without having seen that the view was fixed."""
-    with suppress(EngineFailure):  # what has failed first is reported
+    """Release the view after its table was not replaced. It shows the table again only if that still has the view's definition: a
+    faster run may have refreshed it without having seen that the view was pinned."""
+    with suppress(EngineFailure):  # report the first failure only
         now = yield from _state_of(job, wanted.table)
         if now is not None and now.shown == held.properties[SHOWN]:
             yield from show(job, wanted.table, tuple(attribute.name for attribute in held.columns), now)
 
 
 def _state_of(job: Job, table: str) -> Steps[State | None]:
-    """What the newest commit of a refresh says of the table, which may be another run's."""
+    """The state in the newest commit of a refresh of the table, possibly another run's."""
     found = yield from read_state(job.client, table)
     return found.state if found is not None else None
 
 
 def _show(job: Job, wanted: Build, relation: Described | None) -> Steps[None]:
-    """The model's relation, if it is a view over the table; a table that had its name is dropped."""
+    """Make the model's relation a view over the table, if it is to be one; a table that had its name is dropped."""
     if wanted.visible is None:
         return
     if relation is not None and (relation.maintained, relation.properties.get(SHOWN)) == (wanted.table, wanted.state.shown):
         return
-    # wrong without it: a run with another text of the model, which has replaced the table since, and has shown it
+    # wrong without it: another run with another text of the model, which has replaced the table meanwhile, and shown it
     now = yield from _state_of(job, wanted.table)
     if now is not None and now.shown != wanted.state.shown:
         return
-    if relation is not None and relation.kind == "table":  # until the view is there, the model is not
+    if relation is not None and relation.kind == "table":  # between the DROP and the CREATE VIEW the model does not exist
         yield from confirm_now(job.client, wanted.table, job.request.relation)
         yield from job.client.ask(job.client.commands.drop("table", job.request.relation))
     yield from show(job, wanted.table, wanted.visible, wanted.state)
 
 
 def show(job: Job, table: str, visible: tuple[str, ...], shown: State) -> Steps[None]:
-    """Make the model's relation a view over its table, as it is in that state."""
+    """Make the model's relation a view over its table, in the given state."""
     model = job.request.relation
     properties = {VIEW: table, OWNER: job.request.owner, SHOWN: shown.shown}
     yield from job.client.ask(statements.create_view(job.dialect, model, job.dialect.table(table, None), visible, properties))

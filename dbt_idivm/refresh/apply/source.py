@@ -1,4 +1,4 @@
-"""Fetching what a refresh's MERGE has as its source, where that is little: it decides which statement applies it (ADR 0030)."""
+"""Fetch the source of a refresh's MERGE if it is small: its rows decide which statement applies it (ADR 0030)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 
 
 def fetched_source(client: Client, asked: SourceQuery, label: str) -> Steps[SourceRows | None]:
-    """The rows of the source of a MERGE, or their keys; None if they cannot be inlined: there are too many, or some have no text.
-    What fails here is left to the MERGE to report."""
+    """The source rows of a MERGE, or their keys; None if they cannot be inlined: they are too many, or a value has no SQL text.
+    Errors are ignored here, because the MERGE will report them."""
     try:
         found = yield from client.read(asked.query, label)
     except EngineFailure:

@@ -1,4 +1,4 @@
-"""The statements that write tables and views, but for the MERGE of a refresh."""
+"""Statements that write tables and views, except the MERGE of a refresh."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dbt_idivm.script.merge import SOURCE, TARGET
 
 
 def empty_merge(dialect: Dialect, table: str) -> Statement:
-    """A MERGE that can change nothing; under a guard it writes a commit nevertheless."""
+    """A MERGE that cannot change any row. Under a guard it still writes a commit."""
     source = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), "one")]).subquery(SOURCE)
     delete = exp.When(matched=True, then=exp.Var(this="DELETE"))
     merge = exp.Merge(
@@ -33,9 +33,9 @@ def empty_merge(dialect: Dialect, table: str) -> Statement:
 def create_table(
     dialect: Dialect, table: str, query: exp.Expr, config: ModelConfig, properties: Mapping[str, Any], *, replace: bool
 ) -> Statement:
-    """CREATE [OR REPLACE] TABLE .. USING DELTA .. AS query; `properties` are ours, to be encoded.
+    """CREATE [OR REPLACE] TABLE .. USING DELTA .. AS query. `properties` are ours, and are encoded here.
 
-    Under column mapping Delta refuses this for a table with a feed: then it is to be switched on afterwards.
+    With column mapping Delta does not allow this for a table with a change data feed; the feed is switched on afterwards.
     """
     parts: list[exp.Expression] = [exp.FileFormatProperty(this=exp.Var(this="delta"))]
     if config.partition_by:
@@ -62,7 +62,7 @@ def create_table(
 
 
 def set_properties(dialect: Dialect, table: str, properties: Mapping[str, Any]) -> Statement:
-    """Give a table other properties of ours."""
+    """Set our table properties to new values."""
     found = exp.AlterSet(
         expressions=[exp.Properties(expressions=_properties({key: encode(value) for key, value in properties.items()}))]
     )
@@ -90,7 +90,8 @@ def create_view(
     properties: Mapping[str, Any],
     comments: Mapping[str, str] | None = None,
 ) -> Statement:
-    """The user's relation over the ID-extended table: its columns, without the hidden ones. `comments` are on columns."""
+    """CREATE VIEW of the user's columns over the ID-extended table, without the hidden ones. `comments` maps columns to
+    comments."""
     names = [exp.Column(this=identifier(name)) for name in columns]
     return _view(dialect, view, exp.Select(expressions=names).from_(rows), columns, properties, comments)
 
@@ -103,7 +104,7 @@ def create_query_view(
     columns: tuple[str, ...] = (),
     comments: Mapping[str, str] | None = None,
 ) -> Statement:
-    """A plain view over the user's SELECT as it is written. `comments` are on its `columns`."""
+    """CREATE VIEW over the text of the user's SELECT. `comments` maps `columns` to comments."""
     return _view(dialect, view, verbatim(sql), columns, properties, comments)
 
 

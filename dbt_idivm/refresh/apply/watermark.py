@@ -1,8 +1,8 @@
-"""The watermark: the state that a commit of the view carries, and when it moves though nothing in the view changes.
+"""The watermark: the state that a commit of the view carries, and when to advance it although nothing in the view changes.
 
-Then it is left where it is, or moved by a commit without data. The range that was read is read again next time; so the
-watermark moves once that range is long or has used half of the time for which changes are kept, and before the commit that holds
-the state can expire from the view's own log.
+In that case it is left alone, or advanced by a commit without data. A range of versions that was read without it will be read
+again by the next refresh. So the watermark is advanced when that range is long, when it has used half of the time for which
+changes are retained, and before the commit with the state can expire from the view's own log.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import InputChange, Outcome
 
 UNREAD_VERSIONS = 20
-UNREAD_AGE = dt.timedelta(days=3.5)  # at most; less where changes are kept for less than Delta's default
+UNREAD_AGE = dt.timedelta(days=3.5)  # at most; less where changes are retained for a shorter time than Delta's default
 
 
 def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | None = None) -> State:
-    """The state of a commit after which the view is what the planned model gives over `inputs`; `before` is what was stored,
-    unless all rows are replaced."""
+    """The state for a commit after which the view has the rows of the planned model over `inputs`. `before`: the stored view;
+    None if all rows are replaced."""
     job, planned = work.job, work.planned
     latest, state = (before.latest, before.state) if before is not None else (None, None)
     for each in inputs.values():
@@ -73,7 +73,7 @@ def _given_up(work: Work, inputs: Mapping[str, Consumed]) -> tuple[str, ...]:
 
 
 def writes_after(before: StoredView | None) -> int:
-    """The number of writes of refreshes after one more; none yet where all rows are replaced."""
+    """Number of writes by refreshes including the next one, counted since all rows were last replaced."""
     return before.state.writes + 1 if before is not None and before.state is not None else 0
 
 
@@ -87,23 +87,24 @@ def consumed_at_build(planned: Planned) -> dict[str, Consumed]:
 
 
 def own_commit(client: Client, table: str, before: Commit | None, written: State) -> Steps[Commit | None]:
-    """The commit with that state after `before`, None if there is none: the write was skipped. If `before` is None, the newest.
+    """The commit after `before` that has the state `written`; None if there is none, because the write was skipped. Without
+    `before`, only the newest commit is checked.
 
-    Commits of others may follow it already; one that Delta's auto compaction adds has the same state.
+    Others may have committed since. A commit added by Delta's auto compaction has the same state.
     """
     if before is None:
         found = yield from history.newest(client, table, 1)
     else:
         found = yield from history.since(client, table, before.version, before.version + 1)
         if found and table in client.based_on and found[-1].is_it(*client.based_on[table]):
-            del client.based_on[table]  # there is nothing left to confirm
+            del client.based_on[table]  # nothing left to confirm
         found = tuple(each for each in found if each.version > before.version)
     return next((each for each in reversed(found) if read(each.user_metadata) == written), None)
 
 
 class Outnumbered(IdivmError):
-    """IDIVM-903: a write was skipped though nobody has written to the table since its refresh looked at it. Its number was used
-    already, in a commit that was to be one of a former table of that name."""
+    """IDIVM-903: a write was skipped, though nobody has written to the table since its refresh looked at it. Its number was
+    already used by a commit to a former table of that name."""
 
     def __init__(self, table: str, found: Finding) -> None:
         super().__init__(found)
@@ -111,7 +112,7 @@ class Outnumbered(IdivmError):
 
 
 def not_applied(client: Client, stored: StoredView, table: str, what: str) -> Steps[IdivmError]:
-    """The error of a write that has no commit in the table."""
+    """The error for a write that has left no commit in the table. `what` is the message."""
     found, before = finding(903, view=table, message=what, state=stored.sentence), stored.latest
     if client.engine.ledger is None and before is not None and stored.table == table:
         newest = yield from history.latest(client, table)
@@ -121,7 +122,7 @@ def not_applied(client: Client, stored: StoredView, table: str, what: str) -> St
 
 
 def unchanged(work: Work, moved: Mapping[str, Move]) -> Steps[Outcome]:
-    """A no-op; with a commit that moves the watermark if it has fallen behind."""
+    """The outcome of a refresh that changes nothing; it writes a commit only if the watermark is due."""
     job, stored, planned = work.job, work.stored, work.planned
     assert stored.latest is not None
     if is_due(job, stored, moved, {each.table: each.facts.kept for each in planned.inputs.tables.values()}):
@@ -138,7 +139,7 @@ def unchanged(work: Work, moved: Mapping[str, Move]) -> Steps[Outcome]:
 
 
 def move_watermark(work: Work, new: State) -> Steps[None]:
-    """A commit without data that carries the state; or a record that the rows are those of that state."""
+    """Write a commit without data that carries the state; with a ledger, a record that the rows have that state."""
     client, table, guard = work.job.client, work.stored.table, guard_of(work.stored)
     if client.engine.ledger is not None:
         yield from record(client, client.engine.ledger, table, new.json(), guard.number, None)
@@ -147,21 +148,22 @@ def move_watermark(work: Work, new: State) -> Steps[None]:
 
 
 def guard_from(table: str, commit: Commit) -> Guard:
-    """That of a write into the table which starts from the commit."""
+    """The guard of a write to the table that starts from `commit`."""
     return Guard.of(table, commit.version, commit.claimed.number if commit.claimed is not None else None)
 
 
 def guard_of(stored: StoredView) -> Guard:
-    """That of a write which starts from what is stored."""
+    """The guard of a write that starts from the stored view."""
     assert stored.latest is not None
     return guard_from(stored.table, stored.latest)
 
 
 def is_due(job: Job, stored: StoredView, moved: Mapping[str, Move], kept: Mapping[str, dt.timedelta | None]) -> bool:
-    """Whether the watermark is to be moved, if the inputs moved so. `kept`: table → how long its changes are kept."""
+    """Whether the watermark has to be advanced after these moves of the inputs. `kept`: table → how long its changes are
+    retained."""
     now, zone = job.client.invocation.now(), job.zone
     for table, move in moved.items():
-        if len(move.commits) > UNREAD_VERSIONS or move.doubt is not None:  # to compare versions takes long, each time
+        if len(move.commits) > UNREAD_VERSIONS or move.doubt is not None:  # comparing versions takes long, each time
             return True
         window = kept.get(table)
         if move.commits and age(move.commits[-1], now, zone) > (UNREAD_AGE if window is None else min(UNREAD_AGE, window / 2)):
@@ -170,7 +172,7 @@ def is_due(job: Job, stored: StoredView, moved: Mapping[str, Move], kept: Mappin
 
 
 def consumed(planned: Planned, moved: Mapping[str, Move]) -> dict[str, Consumed]:
-    """The versions up to which the moves were read."""
+    """Inputs with the versions up to which their changes were read."""
     found = {}
     for name, each in planned.inputs.tables.items():
         move = moved[each.table]

@@ -1,4 +1,4 @@
-"""What commits did to the files of a table, as its log says: from which a reader infers the change feed where there is none."""
+"""What commits did to the files of a table, according to its log. Readers infer the change feed from it where there is none."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dbt_idivm.refresh.engine.steps import Steps
 class FileActions:
     """The file actions of one commit.
 
-    `feed_files`: files with rows for the change feed, which is then read from them alone. `data_files`: files that were added or
-    removed with a change of rows, `removed_files` of them removed; a file whose deletion vector changes is both. `rows`: by how
-    many rows they changed the table; `rearranged_rows`: by how many the others did, which must change none. None where the log
-    does not say how many rows a file has.
+    `feed_files`: change data files; if there are any, the feed is read from them alone. `data_files`: files added or removed with
+    a change of rows; `removed_files`: those removed. A file with a changed deletion vector counts as both. `rows`: change in the
+    table's number of rows by these files; `rearranged_rows`: the same for all other files, which should be 0. Both are None where
+    the log has no row counts of files.
     """
 
     feed_files: int
@@ -32,7 +32,7 @@ class FileActions:
 
 
 def file_actions(client: Client, table: str, first: int, last: int) -> Steps[Mapping[int, FileActions]]:
-    """Version → its file actions, for the commits from `first` to `last`; none where the engine does not read logs."""
+    """Version → file actions of the commits from `first` to `last`; empty if the engine cannot read logs."""
     if not client.engine.reads_logs:
         return {}
     question = ("file actions", table, first, last)

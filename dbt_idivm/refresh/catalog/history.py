@@ -1,4 +1,4 @@
-"""A table's history: its commits, what each did to the rows, and the commit whose rows a refresh reads."""
+"""A table's history: its commits, what each did to the rows, and the commit that a refresh reads."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dbt_idivm.refresh.engine.ledger import Claimed, recorded
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import Rows
 
-# After these a name may be that of another column, with other values: two names were exchanged, or a column came back empty.
+# After these operations a name may refer to another column: two names were swapped, or a column was dropped and added again.
 _RENAMES = frozenset({"DROP COLUMNS", "RENAME COLUMN", "REPLACE COLUMNS"})
-# These change no row either, but what a reader sees.
+# These change no row either, but they change the schema that a reader sees.
 _SCHEMA = _RENAMES | {"CREATE TABLE", "ADD COLUMNS"}
-# For these the metrics count the rows that the feed shows: operation → (metric, what was done to the rows).
+# For these operations the metrics count the rows in the feed: operation → (metric, what was done to the rows).
 _COUNTED: Mapping[str, tuple[tuple[str, str], ...]] = {
     "WRITE": (("numOutputRows", "inserted"),),
     "STREAMING UPDATE": (("numOutputRows", "inserted"),),
@@ -28,9 +28,9 @@ _COUNTED: Mapping[str, tuple[tuple[str, str], ...]] = {
     "UPDATE": (("numUpdatedRows", "updated"),),
     "MERGE": (("numTargetRowsInserted", "inserted"), ("numTargetRowsDeleted", "deleted"), ("numTargetRowsUpdated", "updated")),
 }
-# These leave the partitions as they are, and the names of columns in files.
+# These keep the partitions, and the column names in files.
 _IN_PLACE = (QUIET | _SCHEMA | _COUNTED.keys() | {"TRUNCATE"}) - {"CREATE TABLE", "CREATE TABLE AS SELECT"}
-# These write the table anew, or empty it: what they take away is not counted.
+# These write the whole table again or empty it; their metrics do not count the removed rows.
 _ANEW = frozenset(
     {
         "CREATE OR REPLACE TABLE",
@@ -42,21 +42,21 @@ _ANEW = frozenset(
         "CLONE",
     }
 )
-_IMAGES: Mapping[str, int] = {"inserted": 1, "deleted": 1, "updated": 2}  # rows of the feed for each
+_IMAGES: Mapping[str, int] = {"inserted": 1, "deleted": 1, "updated": 2}  # rows in the feed for each changed row
 
 
-# Writes of these have a parameter that says whether existing rows are kept or replaced; without one they are kept.
+# Writes with a parameter that says whether existing rows are kept or replaced; with "" they are always kept.
 _WRITES: Mapping[str, str] = {"WRITE": "mode", "STREAMING UPDATE": "outputMode", "COPY INTO": ""}
-_ADDS = frozenset({"Append", "ErrorIfExists"})  # nothing becomes of them
-_REPLACES = frozenset({"Overwrite", "Complete"})  # they go, or a part of them
-_PARTIAL = ("numOutputRows", "numCopiedRows", "numDeletedRows")  # only REPLACE WHERE counts all of these
-# Files that were removed, though no row is counted: rows may have been deleted with them that Delta did not count.
+_ADDS = frozenset({"Append", "ErrorIfExists"})  # existing rows are kept
+_REPLACES = frozenset({"Overwrite", "Complete"})  # existing rows are removed, all or some of them
+_PARTIAL = ("numOutputRows", "numCopiedRows", "numDeletedRows")  # only REPLACE WHERE has all of these metrics
+# Counts of removed files: if not 0, rows may have been deleted with them that Delta did not count.
 _REMOVED = ("numRemovedFiles", "numTargetFilesRemoved", "numDeletedFiles")
 
 
 @dataclass(frozen=True)
 class Images:
-    """How many rows of each kind a change feed shows: inserted ones, deleted ones, updated ones before and after, and others."""
+    """Numbers of rows in a change feed by kind: inserted, deleted, updated (before and after), and others."""
 
     inserted: int = 0
     deleted: int = 0
@@ -67,24 +67,24 @@ class Images:
 
 @dataclass(frozen=True)
 class Commit:
-    """One version of a table. `at` is the commit's time as exact text (`moments`): with the version it distinguishes tables.
-    `shown` is the time that the history shows, if that is another one. `writer` and `operation` are "" where the commit does not
-    say."""
+    """One version of a table. `at`: the commit's time as exact text (`moments`); version and time together identify a commit
+    across tables of the same name. `shown`: the time in the history, if it differs. `writer` and `operation` are "" if
+    unknown."""
 
     version: int
     at: str
     operation: str
-    modes: frozenset[str]  # of a write; more than one where a text does not say which is meant
+    modes: frozenset[str]  # of a write; more than one if the text is ambiguous
     metrics: Mapping[str, Any]
     user_metadata: str | None
-    renamed: str | None = None  # where names of columns got another meaning: their letters and digits; "" if nobody says which
-    restored: int | None = None  # the version whose rows and columns the table has again; the first one if nobody says which
-    claimed: Claimed | None = None  # the newest claim to the table, where a ledger has claims; looked up before its history
+    renamed: str | None = None  # names that may have got another meaning, letters and digits only; "": any; None: none
+    restored: int | None = None  # RESTORE: the version that was restored; 0 if unknown
+    claimed: Claimed | None = None  # the newest claim on the table, for ledgers with claims; looked up before the history
     shown: str | None = None
     writer: str = ""
 
     def is_it(self, version: int, at: str) -> bool:
-        """Whether it is the commit that was known so."""
+        """Whether this is the commit with that version and time."""
         return self.version == version and at in (self.at, self.shown)
 
     @property
@@ -93,21 +93,21 @@ class Commit:
 
     @property
     def changes_no_row(self) -> bool:
-        """Whether it is of a kind that changes no row."""
+        """Whether an operation of this kind never changes rows."""
         return self.is_quiet or self.operation in _SCHEMA
 
     @property
     def keeps_layout(self) -> bool:
-        """Whether the table certainly has the partitions, and the files the names of columns, that it had before."""
+        """Whether the commit certainly kept the partitions of the table, and the column names in its files."""
         return self.operation in _IN_PLACE and not self.replaces
 
     def may_rename(self, column: str) -> bool:
-        """Whether the name of the column may have been that of another one before. A part of another name is enough."""
+        """Whether the column's name may have referred to another column before. A substring match of names is enough."""
         return self.renamed is not None and (not self.renamed or _letters(column) in self.renamed)
 
     @property
     def feed_rows(self) -> int | None:
-        """How many rows the change feed shows for this commit, None if unknown or a rewrite of the whole table."""
+        """Number of rows that the change feed has for this commit; None if unknown, or if the whole table was rewritten."""
         if self.changes_no_row:
             return 0
         if self.replaces_some:
@@ -121,8 +121,8 @@ class Commit:
         return sum(value * times for value, times in found if value is not None) or self._none_for_certain()
 
     def images(self, change: int | None) -> Images | None:
-        """How many rows of each kind its metrics count for the feed; None if they do not count all of them. `change`: by how many
-        rows it changed the table, if that is known, from which follows how many were deleted where rows were replaced."""
+        """Expected numbers of feed rows by kind, from the metrics; None if the metrics do not count all of them. `change`: by how
+        many rows the table grew, if known; it gives the number of rows deleted by an overwrite."""
         if self.changes_no_row:
             return Images()
         counted = _COUNTED.get(self.operation, ())
@@ -139,25 +139,26 @@ class Commit:
 
     @property
     def counts_no_row_of_merge(self) -> bool:
-        """Whether it is a MERGE that counts no row. Whatever it did to files, Spark's reader shows nothing of it."""
+        """Whether it is a MERGE with only zero counts. Spark's feed reader shows nothing for it, whatever happened to the
+        files."""
         return self.operation == "MERGE" and all(number(self.metrics, metric) == 0 for metric, _ in _COUNTED["MERGE"])
 
     # Wrong without it: nothing contradicts a MERGE that changed rows, counts none, and has no feed.
     @property
     def _only_copies(self) -> bool:
-        """Whether a MERGE says that all rows that it wrote are copies, or that it wrote no file."""
+        """Whether a MERGE reports that it only copied rows, or wrote no file."""
         written, copied = number(self.metrics, "numOutputRows"), number(self.metrics, "numTargetRowsCopied")
         is_idle = all(number(self.metrics, metric) == 0 for metric in ("numTargetFilesAdded", "numTargetFilesRemoved"))
         return is_idle or (written is not None and written == copied)
 
     @property
     def is_anew(self) -> bool:
-        """Whether it wrote the table anew, or a part of it, so that its feed has the old rows and the new ones."""
+        """Whether it rewrote the table or a part of it, so that its feed has the old rows and the new rows."""
         return self.operation in _ANEW or self.replaces
 
     @property
     def only_adds(self) -> bool:
-        """Whether it certainly touched no row that was there before."""
+        """Whether it certainly did not touch any existing row."""
         if self.feed_rows == 0 or self._removes_files:
             return self.feed_rows == 0
         if self.is_write:
@@ -165,12 +166,12 @@ class Commit:
         return self.operation == "MERGE" and self.feed_rows == self.counts["inserted"]
 
     def _none_for_certain(self) -> int | None:
-        """0 if no row went uncounted: what is taken for unchanged is never read, and a count taken for too few costs a read."""
+        """0 if certainly no row went uncounted, else None. A wrong 0 would lose changes; a wrong None only costs a read."""
         return 0 if (self._appends or not self.is_write) and not self._removes_files else None
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """The rows `inserted`, `deleted` and `updated`, as far as the metrics count them; 0 where they do not."""
+        """Numbers of rows `inserted`, `deleted` and `updated` according to the metrics; 0 where these do not say."""
         if self.replaces_some:
             output, copied, deleted = (number(self.metrics, name) or 0 for name in _PARTIAL)
             return {"inserted": max(output - copied, 0), "deleted": deleted, "updated": 0}
@@ -179,18 +180,18 @@ class Commit:
 
     @property
     def is_write(self) -> bool:
-        """Whether rows were written by INSERT, a data frame or a stream: its metrics count these rows, files and bytes."""
+        """Whether rows were written by INSERT, a data frame or a stream. The metrics then count these rows, files and bytes."""
         return self.operation in _WRITES
 
     @property
     def replaces(self) -> bool:
-        """Whether a write replaced the rows of the table, or of some of its partitions."""
+        """Whether a write replaced all rows of the table, or of some partitions."""
         return not _REPLACES.isdisjoint(self.modes) and not self.replaces_some
 
     @property
     def replaces_some(self) -> bool:
-        """Whether it replaced the rows for which a condition holds, REPLACE WHERE, and counts them. As output it counts those
-        that it left as they are, too, and files in which it marked rows."""
+        """Whether it was a REPLACE WHERE with counts. Its number of output rows includes rows that were kept, and files with
+        marked rows."""
         return self.is_write and all((number(self.metrics, name) is not None) for name in _PARTIAL)
 
     @property
@@ -207,7 +208,7 @@ class Commit:
 
 
 def number(facts: Mapping[str, Any], name: str) -> int | None:
-    """A count of the log, however the driver returns it; None if it is none."""
+    """A count from the log, in whatever type the driver returns it; None if it is missing or not a valid count."""
     try:
         found = int(facts.get(name))  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -215,20 +216,20 @@ def number(facts: Mapping[str, Any], name: str) -> int | None:
     return found if 0 <= found <= LARGEST else None
 
 
-_PAGE = 10  # commits; one takes as long as twenty
+_PAGE = 10  # commits; looking up one takes as long as looking up twenty
 
 
 def commits(rows: Rows, protocol: CommitProtocol) -> tuple[Commit, ...]:
-    """DESCRIBE HISTORY as commits, newest first."""
+    """The rows of DESCRIBE HISTORY as commits, newest first."""
     found = sorted((_commit(row, protocol) for row in rows.dicts()), key=lambda commit: -commit.version)
     times = moments([each.at for each in found])
     return tuple(each if each.at == at else replace(each, at=at, shown=each.at) for each, at in zip(found, times, strict=True))
 
 
 def newest(client: Client, table: str, limit: int) -> Steps[tuple[Commit, ...]]:
-    """The newest commits of a table, `limit` at most, newest first."""
+    """The newest commits of a table, at most `limit`, newest first."""
     ledger = client.engine.ledger
-    # first: a claim that was finished later than the history was read would be taken for one of a former write
+    # look up claims first: a claim that finished after the history was read would be attributed to an earlier write
     known, claimed = (yield from recorded(client, ledger, table)) if ledger is not None else ({}, None)
     found = commits((yield from client.ask(client.commands.history(table, limit))), client.engine.commits)
     if ledger is None:
@@ -247,28 +248,28 @@ def latest(client: Client, table: str) -> Steps[Commit]:
 
 
 def since(client: Client, table: str, version: int, known: int) -> Steps[tuple[Commit, ...]]:
-    """The commits from `version` (if it is still there) on, newest first. `known` is a version that exists."""
+    """The commits from `version` on (if it still exists), newest first. `known` is a version that exists."""
     limit = max(known - version, 0) + 1
     while True:
         found = yield from newest(client, table, limit)
-        # others may commit meanwhile, so that the page ends too early
+        # others may commit meanwhile, so that the page does not reach far enough
         if len(found) < limit or found[-1].version <= version:
             return tuple(commit for commit in found if commit.version >= version)
         limit += found[-1].version - version
 
 
 def pinned(client: Client, table: str) -> Steps[Commit]:
-    """The commit of `table` that every model of this invocation reads: the newest one at the first question."""
+    """The commit of `table` that all models of this invocation read: the newest one when it was first asked for."""
     return (yield from page(client, table))[0]
 
 
 def pin(client: Client, table: str, commit: Commit) -> None:
-    """A commit of `table` that is known to be the newest: a refreshed view's own."""
+    """Pin `commit`, which is known to be the newest one: a refreshed view's own."""
     client.invocation.remember(("pin", table), (commit,))
 
 
 def since_known(client: Client, table: str, version: int, known: int) -> Steps[tuple[Commit, ...]]:
-    """As `since`, of what was looked up for `pinned` if that reaches from `version` to `known`; else asked once."""
+    """As `since`, but from the page of `pinned` if it covers `version` to `known`; otherwise looked up once."""
     found = yield from page(client, table)
     if found[-1].version <= version and max(version, known) <= found[0].version:
         return tuple(commit for commit in found if commit.version >= version)
@@ -276,15 +277,15 @@ def since_known(client: Client, table: str, version: int, known: int) -> Steps[t
 
 
 def page(client: Client, table: str) -> Steps[tuple[Commit, ...]]:
-    """The pinned commit and some before it: they cost nothing, and who has read one of them asks for those since."""
+    """The pinned commit and some before it. The older ones cost nothing extra, and callers often need them next."""
     return (yield from client.once(("pin", table), lambda: newest(client, table, _PAGE)))
 
 
-# Wrong without it: columns that were renamed or dropped before the view was built are there again under these names, and the feed
+# Wrong without it: columns that were renamed or dropped before the view was built have their former names again, and the feed
 # shows nothing of it.
 def with_undone(client: Client, table: str, restore: Commit) -> Steps[Commit]:
-    """A RESTORE that renames what the commits have renamed that it undoes: those since the version that it restores, and what a
-    RESTORE among them has undone in turn."""
+    """Extend a RESTORE by the renames of the commits that it undoes: those since the restored version, including what an earlier
+    RESTORE among them has undone."""
     assert restore.restored is not None
     first, least = restore.version, restore.restored
     undone: tuple[Commit, ...] = ()
@@ -296,12 +297,12 @@ def with_undone(client: Client, table: str, restore: Commit) -> Steps[Commit]:
     renamed = [each.renamed for each in undone if each.renamed is not None]
     is_known = len(undone) == restore.version - first - 1 and all(
         each.keeps_layout or each.restored is not None for each in undone
-    )  # what replaced the table may have renamed anything
+    )  # an operation that replaced the table may have renamed anything
     return replace(restore, renamed=" ".join(renamed) or None if is_known and "" not in renamed else "")
 
 
 def has(client: Client, table: str, version: int, at: str) -> Steps[bool]:
-    """Whether the table has that commit now. Of a table that was just written the newest commit is known then."""
+    """Whether the table has that commit now. For a table that was just written, this also pins the newest commit."""
     is_written = not client.invocation.knows(("pin", table))
     found = yield from (page(client, table) if is_written else newest(client, table, 1))
     if not is_written and not found[0].is_it(version, at):
@@ -326,7 +327,8 @@ def _commit(row: Mapping[str, Any], protocol: CommitProtocol) -> Commit:
 
 
 def _renamed(operation: str, parameters: Any) -> str | None:
-    """What the parameters of a commit name after which names of columns may have another meaning; None for any other commit."""
+    """Column names in the parameters of a commit that may change the meaning of names (letters and digits only); None for other
+    commits."""
     if operation not in _RENAMES:
         return None
     values = parameters.values() if isinstance(parameters, Mapping) else [parameters or ""]
@@ -334,7 +336,7 @@ def _renamed(operation: str, parameters: Any) -> str | None:
 
 
 def _restored(operation: str, parameters: Any) -> int | None:
-    """The version that the parameters of a RESTORE name, 0 if they name a time instead; None for any other commit."""
+    """The version in the parameters of a RESTORE, 0 if it names a time instead; None for other commits."""
     if operation != "RESTORE":
         return None
     if isinstance(parameters, str):  # a map through Thrift
@@ -344,12 +346,13 @@ def _restored(operation: str, parameters: Any) -> int | None:
 
 
 def _letters(text: str) -> str:
-    """Without case, and without what is quoted and escaped in one place and not in another."""
+    """The letters and digits of a text in lower case: quoting and escaping differ from place to place."""
     return re.sub(r"\W", "", text).lower()
 
 
 def _modes(operation: str, parameters: Any) -> frozenset[str]:
-    """What a write says of the rows that were there. Text that only looks so costs a read, no row."""
+    """The modes of a write: what happened to existing rows. A text that merely resembles a mode costs a read, but loses no
+    row."""
     key = _WRITES.get(operation)
     if not key:
         return frozenset() if key is None else frozenset({"Append"})

@@ -1,4 +1,4 @@
-"""Looking up what a model reads: each table's columns, feed and pinned version; views are followed to their tables."""
+"""Look up what a model reads: each table's columns, change feed and pinned version. Views are followed to their tables."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from dbt_idivm.script.dialect import Dialect, verbatim
 
 @dataclass(frozen=True)
 class Input:
-    """One relation that a model reads. `table` is the table whose rows are meant: behind an upstream model's view it
-    is the ID-extended one. `commit` is the pinned version; None for what has no versions."""
+    """One relation that a model reads. `table`: the table with its rows; for the view of an upstream model this is the
+    ID-extended table. `commit`: the pinned version; None for relations without versions."""
 
     name: str
     table: str
@@ -43,34 +43,35 @@ class Input:
 
     @property
     def in_order(self) -> tuple[Attribute, ...]:
-        """The columns of its table in the order in which it shows them, and those that it does not show."""
+        """The columns of the table: first the visible ones in the order in which the relation shows them, then the hidden
+        ones."""
         places = {name.lower(): place for place, name in enumerate(self.visible or ())}
         return tuple(sorted(self.facts.columns, key=lambda each: places.get(each.name.lower(), len(places))))
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """All that a model reads, by the names in its SQL. `views`: the plain views, names in their texts qualified.
+    """Everything that a model reads, by the names in its SQL. `views`: plain views, with qualified names in their texts.
 
-    `obstacles`: why some of it can only be read as a whole, in a rebuild. `unread`: why nobody knows what the SQL reads.
-    `functions`: the user's functions that it calls and the config lists.
+    `obstacles`: why parts of it can only be read as a whole, in a rebuild. `unread`: why the SQL could not be analysed.
+    `functions`: the user's functions that the SQL calls and the config lists.
     """
 
     tables: Mapping[str, Input]
     views: Mapping[str, PlainView]
     obstacles: tuple[Finding, ...] = ()
     unread: Finding | None = None
-    known: Mapping[str, str] = field(default_factory=dict)  # view → by what it is known again
+    known: Mapping[str, str] = field(default_factory=dict)  # view → text that identifies its definition
     functions: Mapping[str, DescribedFunction] = field(default_factory=dict)
 
     @property
     def is_versioned(self) -> bool:
-        """Whether every table has versions, so that a version vector describes all that was read."""
+        """Whether every table has versions, so that a version vector describes everything that was read."""
         return self.unread is None and all(found.commit is not None for found in self.tables.values())
 
 
 def look_up(client: Client, sql: str) -> Steps[Inputs]:
-    """The inputs of `sql`. Raises where one does not exist."""
+    """Look up the inputs of `sql`. Raises if one of them does not exist."""
     tables: dict[str, Input] = {}
     views: dict[str, PlainView] = {}
     missing: list[Finding] = []
@@ -116,7 +117,7 @@ def _table(client: Client, name: str, facts: Described) -> Steps[Input]:
 
 
 def table_of(name: str, facts: Described) -> str:
-    """The table whose rows a relation of that name has."""
+    """The table that holds the rows of the relation `name`."""
     if facts.is_model_view and facts.maintained is not None:
         return facts.maintained
     if facts.is_delta and facts.schema and len(name_parts(name)) == 1:
@@ -126,7 +127,7 @@ def table_of(name: str, facts: Described) -> str:
 
 
 def types_at(client: Client, table: str, version: int, columns: Iterable[str]) -> Steps[str]:
-    """These columns of a table with the types that they had at a version."""
+    """The given columns of a table with their types at a version, as text."""
     query = exp.select(*map(column, columns)).from_(client.dialect.table(table, version))
     asked = client.commands.describe_query(client.dialect.sql(query), f"{table} at version {version}")
     return ", ".join(f"{row[0]} {row[1]}" for row in (yield from client.ask(asked)).rows)
@@ -140,9 +141,10 @@ def _unfit(found: Input) -> list[Finding]:
 
 
 def pinned_query(dialect: Dialect, sql: str, inputs: Inputs) -> exp.Expr:
-    """The user's SELECT itself, its tables at their pinned versions and its views expanded: for views without a plan.
+    """The text of the user's SELECT, with its tables at their pinned versions and its views expanded. Used for views without a
+    plan.
 
-    Everything but the tables stays as the user wrote it: what has no plan may be beyond the parser's understanding.
+    Everything except the tables stays as the user wrote it, because the parser may not understand a query without a plan.
     """
     return verbatim(_pinned_text(dialect, sql, inputs))
 
@@ -168,7 +170,7 @@ def _pinned_text(dialect: Dialect, sql: str, inputs: Inputs) -> str:
 
 
 def _pinned(dialect: Dialect, found: Input, alias: exp.TableAlias | None) -> exp.Expr:
-    """`t VERSION AS OF n`; a hidden column of the table behind an upstream view stays hidden."""
+    """`t VERSION AS OF n`. Columns hidden by an upstream view stay hidden."""
     table = dialect.table(found.table, found.version)
     if found.visible is None:
         return table if alias is None or found.table == found.name else exp.alias_(table, alias.this, table=True)

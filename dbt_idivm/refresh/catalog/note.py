@@ -1,6 +1,7 @@
-"""What a commit says of its refresh to people: why it was a rebuild, and what it was estimated to take. Nothing is decided by it.
+"""Notes: what a commit tells people about its refresh, such as why it was a rebuild and how long it was estimated to take. No
+decision depends on a note.
 
-It is JSON behind the state in the commit's metadata. Who reads the state stops before it, as versions do that know no notes.
+A note is JSON behind the state in the commit's metadata. Readers of the state stop before it, and so do older versions.
 """
 
 from __future__ import annotations
@@ -12,23 +13,23 @@ from typing import Any
 
 from dbt_idivm.errors import Finding
 
-MOST = 200  # characters of a reason: the history of a table is read as a whole
-# Details of findings that quote the engine, and with it rows: who may read the view's log may not read all of its inputs.
+MOST = 200  # characters of a reason: people read the history of a table as one page
+# Details of findings that quote the engine, and with it rows: readers of the view's log may not be allowed to read its inputs.
 _QUOTES = ("message", "difference")
 _CUT = "…"
 
 
 @dataclass(frozen=True)
 class Note:
-    """`reason`: code and sentence, in one short line; `estimate`: seconds, None where nothing was estimated; `edits`: in which
-    way the definition changed that stored rows were taken over into, "" if they were not."""
+    """`reason`: code and sentence in one short line. `estimate`: seconds; None if nothing was estimated. `edits`: summary of the
+    edits of the definition under which the stored rows were migrated; "" if they were not."""
 
     reason: str = ""
     estimate: float | None = None
     edits: str = ""
 
     def because(self, reason: Finding | None) -> Note:
-        """With that reason."""
+        """The note with this reason, shortened and without quotes of the engine."""
         if reason is None:
             return replace(self, reason="")
         quotes = {name: _CUT for name in _QUOTES if name in reason.details}
@@ -36,13 +37,13 @@ class Note:
 
     @property
     def said(self) -> dict[str, Any]:
-        """What JSON has of it; empty if there is nothing to say."""
+        """The non-empty parts, as the JSON object to be stored."""
         parts = (("reason", self.reason), ("estimate", self.estimate), ("edits", self.edits))
         return {name: value for name, value in parts if value not in ("", None)}
 
 
 def read(text: str) -> Note:
-    """The note at the beginning of the text; one that says nothing if there is none, or something else."""
+    """The note at the beginning of `text`; an empty note if there is none or it is something else."""
     try:
         found, _ = json.JSONDecoder().raw_decode(text.strip())
     except (ValueError, RecursionError):
@@ -59,7 +60,8 @@ def read(text: str) -> Note:
 
 
 def seconds(value: Any) -> float | None:
-    """A duration, or another number that is not negative, of JSON that somebody else may have written; None if it is none."""
+    """A non-negative number, such as a duration in seconds, from JSON that others may have written; None if it is anything
+    else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= float_info.max:
         return None
     return float(value)

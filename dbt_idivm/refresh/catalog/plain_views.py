@@ -1,7 +1,7 @@
-"""What a plain view has the rows of: its text, with the columns that the view was created with.
+"""Plain views: their text, and the columns that they were created with.
 
-Spark selects these columns from the text by the names that they had then, and casts them to the types that they had: a `*` in the
-text does not let columns in that a table got later, nor does their order matter.
+Spark selects these columns from the text by the names, and casts them to the types, that they had when the view was created. So a
+`*` in the text does not include columns that a table got later, and the order of the table's columns does not matter.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from dbt_idivm.relation_name import name_parts
 
 
 def view_digest(text: str, facts: Described) -> str:
-    """By which a view is known again: the same text under other settings, or with other columns, is another view."""
+    """Hash that identifies a view: the same text under other settings or with other columns is another view."""
     if facts.selected is None:
         return digest(text, facts.settings)
     return digest(text, facts.settings, facts.selected, [each.name for each in facts.columns])
 
 
 def known_view(engine: Engine, name: str, facts: Described) -> str | None:
-    """By which the view is known now; None if its text cannot be read."""
+    """Hash that identifies the view now; None if its text cannot be read."""
     text = text_of_view(engine, name, facts)
     return None if isinstance(text, Finding) else view_digest(text, facts)
 
 
 def text_of_view(engine: Engine, name: str, facts: Described) -> str | Finding:
-    """The view's text with its incomplete names resolved as the engine resolves them: where the view was created."""
+    """The view's text with incomplete names qualified as the engine resolves them: where the view was created."""
     found = qualified(engine, facts.text or "", facts.namespace)
     return finding(307, source=name, message=found.title) if isinstance(found, Finding) else found
 
 
 def qualified(engine: Engine, text: str, namespace: tuple[str, ...]) -> str | Finding:
-    """A query with its incomplete names resolved in a namespace."""
+    """A query with its incomplete names qualified by a namespace."""
 
     def replacement(name: str, table: exp.Table) -> str | None:
         missing = engine.depth - len(table.parts)
@@ -61,11 +61,12 @@ def qualified(engine: Engine, text: str, namespace: tuple[str, ...]) -> str | Fi
     return sql
 
 
-# Wrong without it: a column that comes before the others, or is moved, would become another one of the view's.
+# Wrong without it: after a column is moved or inserted before others, a column of the view would take its values from another
+# one.
 def plain_view(client: Client, name: str, facts: Described) -> Steps[PlainView | Finding]:
-    """The view, to be read through; a finding where only Spark itself gives what it shows.
+    """The view to be expanded in place; a finding if only Spark itself can evaluate it correctly.
 
-    Raises EngineFailure where nobody can read it: a column that it selects is gone.
+    Raises EngineFailure if a selected column no longer exists, so that nobody can read the view.
     """
     text = text_of_view(client.engine, name, facts)
     if isinstance(text, Finding):
@@ -76,7 +77,7 @@ def plain_view(client: Client, name: str, facts: Described) -> Steps[PlainView |
     try:
         gives = yield from client.columns(text, f"the text of {name}")
     except EngineFailure as failure:
-        if failure.is_any(MISSING):  # which relation that is, is found when it is looked up
+        if failure.is_any(MISSING):  # which relation is missing is found when it is looked up
             return view
         raise
     own = tuple((each.name, each.type) for each in facts.columns)
@@ -87,7 +88,7 @@ def plain_view(client: Client, name: str, facts: Described) -> Steps[PlainView |
         gives = _selected(names, facts.selected, gives)
     if gives == own:
         return view
-    # the catalog has other words for some types, and those of a view whose columns follow its text are old
+    # the catalog names some types differently, and its types are outdated for a view whose columns follow its text
     shows = yield from client.columns(f"SELECT * FROM {client.dialect.relation_sql(name)}", name)
     if gives == shows:
         return view
@@ -95,20 +96,21 @@ def plain_view(client: Client, name: str, facts: Described) -> Steps[PlainView |
     return finding(307, source=name, message=message)
 
 
-# Wrong without it: whether the model is maintained or rebuilt, the name would lead to a function of the session's schema.
+# Wrong without it: whether the model is maintained or rebuilt, the name would resolve to a function in the session's schema.
 def _own_function(engine: Engine, text: str) -> str | None:
-    """A function of a user's that a view calls by an incomplete name: it is that of the schema in which the view was created."""
+    """A user's function that the view calls by an incomplete name, which means the function in the schema where the view was
+    created."""
     tree = Text(text).parse()
     found = () if isinstance(tree, Finding) else calls(tree)
     return next((name for name, _ in found if len(name_parts(name)) < engine.depth), None)
 
 
 def with_columns(view: PlainView, query: exp.Expr) -> exp.Expr:
-    """What gives the rows of the view's text, as what gives those of the view."""
+    """Turn a query for the rows of the view's text into one for the rows of the view."""
     if view.columns is None:
         return query
     names, selected = zip(*view.columns, strict=True)
-    if len({name.lower() for name in selected}) < len(selected):  # the order is what it was
+    if len({name.lower() for name in selected}) < len(selected):  # duplicate names: columns are assigned by position
         alias = exp.TableAlias(this=quoted("text"), columns=[quoted(name) for name in names])
         return exp.select("*").from_(exp.Subquery(this=query, alias=alias))
     columns = [exp.alias_(exp.Column(this=quoted(old)), quoted(name)) for name, old in view.columns]
@@ -116,7 +118,8 @@ def with_columns(view: PlainView, query: exp.Expr) -> exp.Expr:
 
 
 def _selected(names: tuple[str, ...], selected: tuple[str, ...], gives: Columns) -> Columns:
-    """What a view selects of what its text gives, under its own names. Less than these, if it cannot."""
+    """The columns (name, type) that a view selects from those of its text, under its own names; fewer than its own if some are
+    missing."""
     wanted = [name.lower() for name in selected]
     if wanted == [name.lower() for name, _ in gives]:
         return tuple((name, kind) for name, (_, kind) in zip(names, gives, strict=True))

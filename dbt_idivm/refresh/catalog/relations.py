@@ -1,4 +1,4 @@
-"""What a relation of the catalog is: its columns and properties, from one DESCRIBE."""
+"""Relations of the catalog: columns, properties and other facts from one DESCRIBE."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from dbt_idivm.relation_name import name_parts
 # Properties of ours, each a hex-encoded JSON value.
 VIEW = "idivm.view"  # on the user's relation: the table that is maintained for it
 OWNER = "idivm.owner"  # the model that made it
-SHOWN = "idivm.shown"  # on a model's view: what it shows the rows of, see `State.shown`
-TEXT = "idivm.text"  # on a model's view: by which its query is known again
+SHOWN = "idivm.shown"  # on a model's view: digest of the definition whose rows it shows, see `State.shown`
+TEXT = "idivm.text"  # on a model's view: digest that identifies its query
 DEFINITION = "idivm.definition"  # the user's compiled SQL
 IDS = "idivm.ids"  # stored columns that identify a row; empty if rows are not unique
 KEYS = "idivm.keys"  # input → the columns of the key that the plan relies on
-INPUTS = "idivm.inputs"  # input → the columns that are used of it, with their types
+INPUTS = "idivm.inputs"  # input → the columns that are used, with their types
 LOG = "idivm.log"  # on a plain view of `output: diffs`: the log of its changes
 LOGGED = "idivm.logged"  # on a log: the names and types of the user's columns
-BUILD = "idivm.build"  # hash over all that the table was created by
+BUILD = "idivm.build"  # hash over everything that the table was created from
 FEED = "delta.enableChangeDataFeed"
 
 _DETAILS = "# Detailed Table Information"
 _PARTITIONS = "# Partition Information"
-# Properties are in one line, after a comma, and those of a view after a space, too.
+# Properties are in one line, separated by commas; those of a view have a space after the comma.
 _OURS = re.compile(r"(?:(?<=[\[,])|(?<=, ))(idivm\.\w+)=([0-9a-f]+)(?=[,\]])")
 _MAPPING = re.compile(r"(?<=[\[,])delta\.columnMapping\.mode=(\w+)(?=[,\]])", re.IGNORECASE)
 _RETENTION = re.compile(r"(?<=[\[,])(delta\.\w+RetentionDuration)=([^,\]]*)(?=[,\]])", re.IGNORECASE)
@@ -46,15 +46,15 @@ _CONSTRAINT = re.compile(r"(?<=[\[,])delta\.constraints\.")
 _WIDENS = re.compile(r"(?<=[\[,])delta\.enableTypeWidening=true(?=[,\]])", re.IGNORECASE)
 _FEED_ON = re.compile(r"(?<=[\[,])delta\.enableChangeDataFeed=true(?=[,\]])", re.IGNORECASE)
 MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTAMISSING_DELTA_TABLE")
-_LOST = ("DELTA_PATH_DOES_NOT_EXIST",)  # a DROP or a RENAME broke off between the files and the catalog
+_LOST = ("DELTA_PATH_DOES_NOT_EXIST",)  # a DROP or RENAME was interrupted between the files and the catalog
 
 
 @dataclass(frozen=True)
 class Described:
-    """A table or view. `text` is the SQL of a plain view, `namespace` what its names are resolved in.
+    """A table or view. `text`: the SQL of a plain view; `namespace`: where its names are resolved.
 
-    `schema` and `namespace` are the parts of a name before the last one. A `lost` table is an entry of the catalog
-    whose files are not there.
+    `schema` and `namespace` are the parts of a name before the last one. A `lost` table has an entry in the catalog, but no
+    files.
     """
 
     columns: tuple[Attribute, ...]
@@ -67,10 +67,10 @@ class Described:
     properties: Mapping[str, Any] = field(default_factory=dict)
     lost: bool = False
     settings: Mapping[str, str] | None = None  # of a plain view, see `view_settings.py`
-    selected: tuple[str, ...] | None = None  # of a plain view: what its columns are called in its text; None if they follow it
+    selected: tuple[str, ...] | None = None  # plain view: its columns' names in the text; None if the columns follow the text
     partitions: tuple[str, ...] = ()  # the columns that it is partitioned by
-    kept: timedelta | None = None  # how long its changes can be read, if that is known
-    mapping: str = "none"  # how files refer to columns: by name, by id, or as they are called
+    kept: timedelta | None = None  # how long its changes can be read, if known
+    mapping: str = "none"  # column mapping of its files: by name, by id, or none
     is_constrained: bool = False  # it has CHECK constraints
     widens: bool = False  # the type of a column may change in place
 
@@ -80,7 +80,7 @@ class Described:
 
     @property
     def layout(self) -> str:
-        """How its files hold the columns. A change feed reads them all as the table is laid out at the end."""
+        """How the files store the columns. A change data feed reads all of them with the latest layout of the table."""
         return " ".join((self.mapping, *self.partitions))
 
     @property
@@ -89,7 +89,7 @@ class Described:
 
     @property
     def is_model_view(self) -> bool:
-        """It is a view of ours over the table that is maintained for it."""
+        """Whether it is a view of ours over a maintained table."""
         return self.kind == "view" and self.maintained is not None
 
     @property
@@ -98,13 +98,13 @@ class Described:
 
     @property
     def maintained(self) -> str | None:
-        """The table behind a view of ours; the table itself if it is one."""
+        """The maintained table: the one behind a view of ours, or the table itself."""
         found = self.properties.get(VIEW)
         return str(found) if found is not None else None
 
 
 def describe(client: Client, relation: str) -> Steps[Described | None]:
-    """The relation of that name; None if there is none."""
+    """Describe a relation by name; None if it does not exist."""
     try:
         rows = yield from client.ask(client.commands.describe(relation))
     except EngineFailure as failure:
@@ -121,41 +121,41 @@ def describe(client: Client, relation: str) -> Steps[Described | None]:
 
 
 def known_text(sql: str) -> str:
-    """By which the query of a view is known again."""
+    """Hash that identifies the query of a view."""
     try:
         return state.digest(code_of(sql))
     except TokenError:
         return ""
 
 
-# Wrong without it: ALTER VIEW gives a view another query, and leaves it our properties.
+# Wrong without it: ALTER VIEW gives a view another query, but keeps our properties.
 def _is_altered(text: str, properties: Mapping[str, Any]) -> bool:
-    """Whether a view of ours has another query than we gave it."""
+    """Whether a view of ours has another query than the one we created it with."""
     return bool(text) and TEXT in properties and known_text(text) != properties[TEXT]
 
 
 def own_properties(text: str) -> dict[str, Any]:
-    """Our properties in a text that an engine shows of a relation."""
+    """Our properties in the text that the engine shows for a relation."""
     return {key: state.decode(value) for key, value in _OURS.findall(text)}
 
 
 def _place(details: Mapping[str, str]) -> tuple[str, ...]:
-    """The catalog and schema of a table: before its name, or on Databricks in rows of their own."""
+    """Catalog and schema of a table: parts of its name, or separate rows on Databricks."""
     if "Name" in details:
         return name_parts(details["Name"])[:-1]
     return tuple(details[each] for each in ("Catalog", "Database") if each in details)
 
 
 def described(rows: Rows, engine: Engine) -> Described:
-    """The relation that a DESCRIBE TABLE EXTENDED of this engine shows."""
+    """Parse the reply to DESCRIBE TABLE EXTENDED."""
     lines = [(str(row[0] or ""), str(row[1] or "")) for row in rows.rows]
     columns = []
     for name, kind in lines:
-        if not kind:  # a heading; a column may be called like one
+        if not kind:  # a heading; a column may have the same name
             break
         columns.append(Attribute(name, kind))
     at = next((i for i, line in enumerate(lines) if line == (_DETAILS, "")), len(lines))
-    details = dict(reversed(lines[at:]))  # the first one counts: names that users gave come after it
+    details = dict(reversed(lines[at:]))  # the first of equal names wins: names given by users come later
     kind = details.get("Type", "").lower()
     text = details.get("Table Properties", "")
     found = own_properties(text)
@@ -180,6 +180,6 @@ def described(rows: Rows, engine: Engine) -> Described:
 
 
 def _partitions(lines: list[tuple[str, str]]) -> tuple[str, ...]:
-    """The columns under the heading of partitions, behind a line of headings of their own."""
+    """The columns in the partition section, which has a header line of its own."""
     rest = lines[lines.index((_PARTITIONS, "")) + 2 :] if (_PARTITIONS, "") in lines else []
     return tuple(name for name, _ in takewhile(lambda line: line[0], rest))

@@ -1,6 +1,6 @@
-"""Sizes of tables from their logs: commit metrics where they reach back to all rows, else DESCRIBE DETAIL, once an invocation.
+"""Sizes of tables from their logs: commit metrics if they reach back to a full write, else DESCRIBE DETAIL, once per invocation.
 
-They are for estimates only. Nothing is read of the data, and what is not known is left out.
+Sizes are used for estimates only. No data is read for them, and unknown sizes are left out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def size_of(client: Client, found: Input) -> Steps[Size | None]:
 
 
 def detail(client: Client, table: str, types: Types) -> Steps[Size | None]:
-    """The size of a table as it is now, by its files; None if the engine does not say."""
+    """Current size of a table according to its files; None if the engine does not say."""
     try:
         rows = yield from client.ask(client.commands.detail(table))
     except EngineFailure:
@@ -50,7 +50,7 @@ def _types(facts: Described) -> Types:
 
 
 def from_commits(commits: Iterable[Commit], types: Types) -> Size | None:
-    """The size after these commits, newest first, if one of them created the table and the later ones are counted."""
+    """The size after these commits, newest first; None unless one of them wrote the whole table."""
     later: list[Commit] = []
     for commit in commits:
         start = written(commit, types) if commit.operation in _CREATES else None
@@ -61,7 +61,7 @@ def from_commits(commits: Iterable[Commit], types: Types) -> Size | None:
 
 
 def written(commit: Commit, types: Types) -> Size | None:
-    """The size of the table after a commit that wrote the whole of it; None if it did not, or does not say."""
+    """The size of the table after a commit that wrote all of it; None if the commit did not, or has no metrics."""
     if commit.operation in _EMPTY:
         return Size(0, 0, 0)
     if commit.operation not in _WHOLE and not commit.replaces:
@@ -74,7 +74,7 @@ def written(commit: Commit, types: Types) -> Size | None:
 
 
 def moved(before: Size, commits: Iterable[Commit], types: Types) -> Size:
-    """The size after these commits, oldest first. One that does not say what it changed changes nothing."""
+    """Add these commits, oldest first, to a known size. A commit without metrics counts as no change."""
     now = before
     for commit in commits:
         start = written(commit, types)
@@ -83,7 +83,7 @@ def moved(before: Size, commits: Iterable[Commit], types: Types) -> Size:
 
 
 def _replaced(before: Size, commit: Commit, written_rows: Size) -> Size:
-    """After a write over a table, or over some of its partitions: it says how many files it removed."""
+    """The size after a write that replaced the table or some of its partitions, according to the number of files it removed."""
     removed = number(commit.metrics, "numRemovedFiles")
     if commit.operation in _CREATES or removed is None or removed >= before.files:
         return written_rows
@@ -92,7 +92,7 @@ def _replaced(before: Size, commit: Commit, written_rows: Size) -> Size:
 
 
 def _added_to(before: Size, commit: Commit, types: Types) -> Size:
-    # MERGE and UPDATE count as output what they copy: not meant here
+    # the output counts of MERGE and UPDATE include copied rows, so they are not used
     appended = commit.is_write and not commit.replaces_some
     size = number(commit.metrics, "numOutputBytes") if appended else None
     rows = max(before.rows + commit.counts["inserted"] - commit.counts["deleted"], 0)
@@ -103,5 +103,5 @@ def _added_to(before: Size, commit: Commit, types: Types) -> Size:
 
 
 def _first(commit: Commit, *names: str) -> int:
-    """The first of these metrics that the commit has."""
+    """The first of these metrics that the commit has, else 0."""
     return next((found for name in names if (found := number(commit.metrics, name)) is not None), 0)

@@ -1,4 +1,4 @@
-"""The state of a view: what it was built from, written into the commit that changes its rows (one commit, one truth).
+"""The state of a view: what its rows were computed from. The commit that changes the rows carries it, so the two cannot disagree.
 
 It is JSON in Delta's `userMetadata`, read back from the view's own history.
 """
@@ -20,14 +20,14 @@ from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.relation_name import name_parts
 
 FORMAT = 1
-CACHES = "caches"  # the part of a plan that a refresh may leave out
+CACHES = "caches"  # the part of a plan's fingerprint that refreshes may leave out
 _OF_SQL = re.compile(r"[$'`;]|--|/\*")
 MARK = "idivm"
 
 
 @dataclass(frozen=True)
 class Consumed:
-    """The state of one input that the view was computed from. `table` is the Delta table that is read for the name."""
+    """The version of an input that the view was computed from. `table`: the Delta table that is read under the input's name."""
 
     table: str
     version: int
@@ -36,38 +36,38 @@ class Consumed:
 
 @dataclass(frozen=True)
 class Kept:
-    """What `caches: auto` keeps (ADR 0037): the digests of subviews, and the seconds that these saved, or would have saved if
-    there are none, as far as they still count. `failures`: how often what was kept turned out not to pay, or failed."""
+    """The caches chosen by `caches: auto` (ADR 0037): digests of the subviews, and the balance of seconds that they have saved,
+    at most their price; without caches, the seconds that the best ones would have saved. `failures`: how often chosen caches did
+    not pay off, or failed."""
 
     subviews: tuple[str, ...] = ()
     saved: float = 0.0
     failures: int = 0
 
     def given_up(self) -> Kept:
-        """Nothing is kept; the next time has to promise twice as much."""
+        """The choice after giving up the caches. The next choice has to promise twice as much."""
         return Kept((), 0.0, self.failures + 1)
 
 
-NEVER = Kept((), -1e9)  # of a view whose chosen caches fail for a value
+NEVER = Kept((), -1e9)  # for a view whose chosen caches fail for a value
 
 
 @dataclass(frozen=True)
 class State:
-    """What one commit of a view says about it.
+    """What a commit of a view records about the view.
 
-    `plan` are the parts of the fingerprint, so that a difference can be named; `request` is a hash over all that the
-    refresh was asked with, before any look-up. `views` and `functions` of the user's that the SELECT reads and calls: by what
-    each is known again. An untrusted state was built from a part of the inputs; a
-    volatile one would come out otherwise if it were built again. `proof`: how the plan was found to mean what the SELECT
-    means, or that it does not (`proof.py`). `sizes`: table → its size at that version, for estimates only, as far as they are
-    known; the view's own, before the commit, is among them. `base`: the version of the view that the commit changed rows of, or
-    whose rows it left; None if it replaced all of them. `checked`: every key was looked up when the view was built, and by each
-    refresh since, except those of `unverified`: input → its state at which its key was looked up last, where rebuilds have not
-    since (ADR 0022).
-    `layouts`: table → how its files held the columns when it was described. `writes`: of refreshes since the rows were built.
-    `kept`: the intermediate caches that were chosen by cost. `former`: caches of the state before, which may be there still if
-    the run was interrupted. `note`: what its commit says to people; states that differ in it
-    alone are the same.
+    `inputs`: input → consumed version. `plan`: parts of the fingerprint, so that a difference can be named.
+    `request`: hash over everything that the refresh was asked with, before any look-up.
+    `views`, `functions`: plain views and user functions that the SELECT uses → hash of each.
+    `trusted`: False if the rows were computed from a part of the inputs. `volatile`: a rebuild would give other rows. `proof`:
+    how the plan was found to mean what the SELECT means, or that it does not (`proof.py`).
+    `sizes`: table → its size at that version, if known; used for estimates only. The view's own size before the commit is
+    included. `base`: the version of the view that the commit changed or kept rows of; None if it replaced all rows.
+    `checked`: every key was looked up when the view was built and by each refresh since, except those in
+    `unverified`: input → its version when its key was last looked up, if rebuilds have not done so since (ADR 0022). `layouts`:
+    table → how its files stored the columns when it was described. `writes`: number of refreshes since the rows were built.
+    `kept`: caches chosen by cost. `former`: caches of the previous state, which may still exist if the run was interrupted.
+    `note`: message of the commit to people; it is ignored when states are compared.
     """
 
     inputs: Mapping[str, Consumed]
@@ -106,13 +106,13 @@ class State:
 
     @property
     def shown(self) -> str:
-        """What these rows are the rows of, whichever caches they were made by: a view over the table shows them if it was made
-        for the same."""
+        """Digest of the definition whose rows the table has, regardless of caches. A view over the table may show it if it has
+        the same."""
         return digest({part: value for part, value in self.plan.items() if part != CACHES})
 
     def json(self) -> str:
-        """One line of ASCII without `$` and without quotes and comments of SQL: it travels in a SET command, whose text Spark may
-        put variables into."""
+        """One line of ASCII without `$` and without SQL quotes and comments. It is sent in a SET command, and Spark may
+        substitute variables in its text."""
         state = {name: value for name, value in asdict(self).items() if name != "note"}
         parts = ({MARK: FORMAT, **state}, self.note.said)
         text = " ".join(json.dumps(each, ensure_ascii=True, separators=(",", ":"), sort_keys=True) for each in parts if each)
@@ -120,10 +120,10 @@ class State:
 
 
 def read(text: str | None) -> State | None:
-    """The state in a commit's user metadata; None if there is none, or of a format that this version does not know."""
+    """The state in a commit's user metadata; None if there is none, or it has an unknown format."""
     text = (text or "").strip()
     try:
-        # behind the JSON are the note, and a query comment that dbt appends to the SET command
+        # the JSON is followed by the note, and by a query comment that dbt appends to the SET command
         found, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return None
@@ -155,13 +155,13 @@ def _state(found: dict[str, Any], of_commit: Note) -> State | None:
 
 
 def digest(*parts: Any) -> str:
-    """A short hash over values that JSON can hold."""
+    """A short hash over values that can be serialised as JSON."""
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def encode(value: Any) -> str:
-    """A value as a table property: hex, because Spark redacts properties that look like URLs or secrets."""
+    """A value as a table property. It is hex-encoded, because Spark redacts properties that look like URLs or secrets."""
     return json.dumps(value).encode().hex()
 
 

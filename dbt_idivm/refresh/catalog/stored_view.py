@@ -1,4 +1,4 @@
-"""A view as it is stored: its table, the commit that holds its state, and why that state cannot be used."""
+"""A stored view: its table, the commit that carries its state, and the reason why that state cannot be used, if any."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ ABSENT = (
 
 @dataclass(frozen=True)
 class StoredView:
-    """`table` holds the view's rows. `latest` is its newest commit, `state` what the view was built from.
+    """`table` holds the view's rows. `latest` is its newest commit, `committed` the one with its state, `state` what it was built
+    from.
 
-    `reason` says why the state cannot be used; None if it can. `shown`: the model's relation shows the table's rows as
-    they are; if not, a rebuild broke off before it did. `remade`: others dropped the table, and may have created it again,
-    before a refresh wrote to it under the number of the former one: Delta skips later writes, whose numbers are less (`Guard`).
+    `reason`: why the state cannot be used; None if it can. `shown`: whether the model's relation shows the rows of the table; if
+    not, a rebuild was interrupted before it did. `remade`: others dropped the table, and may have created it again, before a
+    refresh wrote to it under the transaction number of the former table. Delta skips later writes with lower numbers (`Guard`).
     """
 
     table: str
@@ -51,7 +52,7 @@ class StoredView:
 
     @property
     def sentence(self) -> str:
-        """For messages: which committed state the view is at."""
+        """Sentence for messages: the committed state of the view."""
         if self.latest is None:
             return "The view does not exist yet"
         inputs = self.state.versions.items() if self.state else ()
@@ -61,7 +62,7 @@ class StoredView:
 
 
 def read_stored_view(client: Client, request: ModelRequest, *, whole: bool = False) -> Steps[StoredView]:
-    """The state in the newest commit of a refresh, unless somebody else changed rows after it.
+    """The stored view with the state in the newest commit of a refresh, unless somebody else changed rows after it.
 
     `whole`: look for the state behind such changes as well, to compare the view with what it should be.
     """
@@ -82,7 +83,8 @@ def read_stored_view(client: Client, request: ModelRequest, *, whole: bool = Fal
 
 
 def read_stored_log(client: Client, request: ModelRequest) -> Steps[StoredView]:
-    """What is stored under `output: diffs`: the log. `shown`: the model's relation is the view over the query of its state."""
+    """The log of a model with `output: diffs` as a stored view. `shown`: the model's relation is the view over the query of its
+    state."""
     model, table = request.relation, with_suffix(request.relation, LOG_SUFFIX)
     judged = yield from read_state(client, table)
     if judged is None:
@@ -93,7 +95,7 @@ def read_stored_log(client: Client, request: ModelRequest) -> Steps[StoredView]:
 
 
 def read_state(client: Client, table: str, *, whole: bool = False) -> Steps[StoredView | None]:
-    """What the history of a table shows, in the newest commit of a refresh; None if it is not a Delta table."""
+    """The stored view according to the table's history; None if it is not a Delta table."""
     judged = StoredView(table)
     for limit in _PAGES:
         try:
@@ -113,8 +115,8 @@ def read_state(client: Client, table: str, *, whole: bool = False) -> Steps[Stor
 
 
 def is_as_refreshed(client: Client, table: str) -> Steps[bool]:
-    """Whether nobody but refreshes has changed rows of a maintained table since they were built: by the commits that were looked
-    up for its version, which cost nothing, or by more of them."""
+    """Whether only refreshes have changed rows of a maintained table since these were built. The commits that were looked up for
+    its version often suffice, and cost nothing."""
     judged: StoredView | None = _judge(table, (yield from history.page(client, table)))
     if judged is not None and judged.state is None and judged.reason is None:
         judged = yield from read_state(client, table)
@@ -122,14 +124,14 @@ def is_as_refreshed(client: Client, table: str) -> Steps[bool]:
 
 
 def last_state(client: Client, table: str) -> Steps[State | None]:
-    """The state of a maintained table at the commit that this invocation reads; None if the commits before it do not show one."""
+    """The state of a maintained table at the commit that this invocation reads; None if the known commits do not show one."""
     return _judge(table, (yield from history.page(client, table))).state
 
 
-# Wrong without it: a model's view that others give another query, or that a rebuild which broke off has fixed to former rows, is
-# read as if it showed its table.
+# Wrong without it: a model's view that others have given another query, or that an interrupted rebuild has pinned to former rows,
+# is read as if it showed its table.
 def shows_its_table(client: Client, facts: Described) -> Steps[bool]:
-    """Whether a model's view is the one that was made for the rows which its table has now."""
+    """Whether a model's view was made for the rows that its table has now."""
     table, shows = facts.maintained, facts.properties.get(SHOWN)
     if table is None or shows is None:
         return False
@@ -141,8 +143,8 @@ def shows_its_table(client: Client, facts: Described) -> Steps[bool]:
 
 
 def _between(found: State, commit: Commit, older: tuple[Commit, ...]) -> tuple[Commit, ...] | None:
-    """What was committed between the rows that a refresh changed and its commit: Delta lets an INSERT pass beside the writes of
-    others. None if the older commits that were read do not say."""
+    """The commits of others between the version that a refresh was based on and its own commit; Delta lets an INSERT pass beside
+    concurrent writes. None if the `older` commits do not reach back far enough."""
     if found.base is None or found.base + 1 >= commit.version:
         return ()
     between = tuple(each for each in older if each.version > found.base)
@@ -150,7 +152,7 @@ def _between(found: State, commit: Commit, older: tuple[Commit, ...]) -> tuple[C
 
 
 def _judge(table: str, commits: tuple[Commit, ...]) -> StoredView:
-    """What these newest commits show. Neither state nor reason: older ones are needed."""
+    """Judge the stored view by these newest commits. If the result has neither a state nor a reason, older commits are needed."""
     claimed = commits[0].claimed
     reason = None if claimed is None or claimed.finished else finding(425, view=table)
     for at, commit in enumerate(commits):
@@ -162,7 +164,7 @@ def _judge(table: str, commits: tuple[Commit, ...]) -> StoredView:
             other = next((each for each in between if not each.is_quiet and state.read(each.user_metadata) != found), None)
             if reason is None and other is not None:
                 reason = finding(405, view=table, version=other.version, operation=other.operation)
-            # a ledger may have the state of a commit that was there, where a refresh had nothing to write
+            # a ledger may attach a state to an existing commit, if a refresh had nothing to write
             remade = claimed is None and found.base is not None and found.base >= commit.version
             if remade and reason is None:
                 reason = finding(406, view=table, message=_REMADE)

@@ -1,4 +1,4 @@
-"""What the catalog knows of a function that the user created: of a SQL function all of it, of any other its class."""
+"""User functions in the catalog: the whole definition of SQL functions, and the class of all others."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 
-_SQL = "sqlFunction."  # the class of SQL functions, and what the keys of their definitions begin with
+_SQL = "sqlFunction."  # the class of SQL functions, and the prefix of keys in their definitions
 _SPARKS = "org.apache.spark.sql.catalyst.expressions."
-_MADE_UP = "$$Lambda"  # begins the part of a class's name that differs from session to session
-# What does not change the value of a call.
+_MADE_UP = "$$Lambda"  # starts the part of a class name that differs between sessions
+# These do not change the value of a call.
 _ASIDE = frozenset({f"{_SQL}comment", f"{_SQL}createTime"})
 _OF_DELTA = "sqlConfig.spark.databricks.delta."  # some of these settings change with each commit
 
@@ -31,9 +31,9 @@ class SqlFunction:
 
 @dataclass(frozen=True)
 class DescribedFunction:
-    """`name` is how it is called, `digest` by what it is known again. `sql` is None if its body cannot be seen.
+    """A user's function. `name`: as it is called; `digest`: hash that identifies it; `sql`: None if its body cannot be seen.
 
-    `problem`: why nobody can say whether its value depends on its arguments alone; "" if nothing is known to speak against it.
+    `problem`: why its value may depend on more than its arguments; "" if nothing is known against it.
     """
 
     name: str
@@ -43,8 +43,8 @@ class DescribedFunction:
 
 
 def describe_function(client: Client, name: str) -> Steps[DescribedFunction]:
-    """The function that a call by this name means now. It may be another one for the next model of an invocation, whose hooks
-    or whose session create it."""
+    """The function that a call by this name means now. Another model of the invocation may see another one, created by its hooks
+    or session."""
     try:
         rows = yield from client.ask(client.commands.describe_function(name))
     except EngineFailure as failure:
@@ -53,7 +53,7 @@ def describe_function(client: Client, name: str) -> Steps[DescribedFunction]:
 
 
 def described(name: str, lines: Iterable[str]) -> DescribedFunction:
-    """The function that DESCRIBE FUNCTION EXTENDED shows in these lines."""
+    """Parse the lines of DESCRIBE FUNCTION EXTENDED."""
     shown: dict[str, str] = {}
     for line in lines:
         key, _, value = line.partition(":")

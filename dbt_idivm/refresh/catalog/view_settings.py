@@ -1,8 +1,8 @@
-"""The settings that a plain view was created with, under which Spark evaluates its text whatever the session has.
+"""The settings that a plain view was created with. Spark evaluates its text under them, whatever the session's settings are.
 
-Its text may be read in the view's place only where the session has the same ones: another time zone makes another day of a
-TIMESTAMP, and without ANSI mode a cast that fails is NULL. Spark keeps all that were set when the view was made, and the time
-zone in any case; DESCRIBE shows them as JSON only.
+A view's text can be expanded in place only if the session has the same settings: a TIMESTAMP has another day in another time
+zone, and without ANSI mode a failing cast gives NULL. Spark stores all settings that were set when the view was created, and
+always the time zone. DESCRIBE shows them only as JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COLLATION = "collation"  # of literals and casts in the view's text (`CREATE VIE
 _BINARY = "UTF8_BINARY"
 _FOLLOWS = "EVOLUTION"
 _OURS_FOR_ALL = "spark.sql.legacy.useCurrentConfigsForView"
-# How a query is run and files are read, not what it means.
+# These affect how a query runs and how files are read, not what the query means.
 _HARMLESS = tuple(
     f"spark.sql.{each}"
     for each in (
@@ -54,7 +54,7 @@ _HARMLESS = tuple(
         "warehouse.",
     )
 )
-# Always asked for: without a value in the view it has Spark's own; None where a view has to say what it was.
+# Always compared. Without a value in the view, Spark's default counts; None: the view has to have a value.
 _NEEDED: Mapping[str, str | None] = {
     "spark.sql.ansi.enabled": None,
     "spark.sql.session.timeZone": None,
@@ -71,7 +71,7 @@ _NEEDED: Mapping[str, str | None] = {
 
 
 def described_as_json(client: Client, view: str) -> Steps[Mapping[str, Any]]:
-    """What the engine shows of a view as JSON only; nothing if it does not."""
+    """What the engine shows of a view as JSON only; empty if it shows nothing."""
     try:
         rows = yield from client.ask(client.commands.describe_as_json(view))
         found = json.loads(str(rows.rows[0][0]))
@@ -81,7 +81,7 @@ def described_as_json(client: Client, view: str) -> Steps[Mapping[str, Any]]:
 
 
 def stored_settings(shown: Mapping[str, Any]) -> Mapping[str, str] | None:
-    """Those that a query's meaning may depend on; None if the engine does not say."""
+    """The stored settings that the meaning of a query may depend on; None if the engine does not say."""
     found = shown.get(CONFIGURATION)
     if not isinstance(found, dict):
         return None
@@ -91,8 +91,8 @@ def stored_settings(shown: Mapping[str, Any]) -> Mapping[str, str] | None:
 
 
 def selected_columns(shown: Mapping[str, Any], count: int) -> tuple[str, ...] | None:
-    """What the view's columns, of that number, are called in its text; None if the engine does not say, or if the view always has
-    the columns that its text gives."""
+    """The names in the view's text of its `count` columns; None if the engine does not say, or if the view always follows its
+    text."""
     found = shown.get(SELECTED)
     if shown.get(MODE) == _FOLLOWS or not isinstance(found, list) or len(found) != count:
         return None
@@ -100,7 +100,7 @@ def selected_columns(shown: Mapping[str, Any], count: int) -> tuple[str, ...] | 
 
 
 def disagreement(client: Client, view: str, stored: Mapping[str, str] | None) -> Steps[Finding | None]:
-    """Why the view's text may mean something else in this session; None if it does not."""
+    """Why the view's text may mean something else in this session; None if it cannot."""
     if stored is not None and COLLATION in stored:
         return finding(311, source=view, setting="the default collation", theirs=stored[COLLATION], ours=_BINARY)
     if (yield from _setting(client, _OURS_FOR_ALL)).lower() == "true":

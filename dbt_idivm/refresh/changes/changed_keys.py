@@ -1,7 +1,7 @@
-"""Keys against a net diff: a change that breaks a declared key is an error, never a wrong view (ADR 0001).
+"""Check keys against a net diff: a change that breaks a declared key is an error, never a wrong view (ADR 0001).
 
-Two post-state rows of one key in the diff itself cost nothing to see. Whether an inserted row has the key of one that was there
-already is a read of the table at its new version, restricted to these keys.
+Two post-state rows with one key in the diff itself are found without a query. Whether an inserted row has the key of an existing
+row is found by reading the table at its new version, restricted to the inserted keys.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
 from dbt_idivm.script.key_ranges import Types, add_key_ranges
 from dbt_idivm.script.value_range import Range
 
-SAMPLE = 100  # so many of the new keys are looked up under `verify: sample`
+SAMPLE = 100  # number of new keys that are looked up under `verify: sample`
 _STORED, _NEW = "stored", "new_keys"
 
 
 class _New(NamedTuple):
-    """What is known of the new keys of a move."""
+    """What is known of the new keys of a move: the keys (None if unknown), the look-up limit, the ranges of their columns, and
+    whether the table is large."""
 
     rows: tuple[Row, ...] | None
     limit: int | None
@@ -51,8 +52,8 @@ def verify_change(
     *,
     is_large: bool = False,
 ) -> Steps[None]:
-    """Check an input's key against the net diff of its table. `verify` is the model's setting; `keys`: those in the feed, if they
-    were asked for; `is_large`: the table has many rows (`key_ranges.MANY_ROWS`). Raises IDIVM-306."""
+    """Check an input's key against the net diff of its table. `verify`: the model's setting. `keys`: the changed keys, if they
+    were queried. `is_large`: whether the table has at least `key_ranges.MANY_ROWS` rows. Raises IDIVM-306."""
     found, key = keyed.found, keyed.key
     if key is None or key.trusted:
         return
@@ -77,9 +78,11 @@ def repeated_new_key(
     *,
     is_large: bool = False,
 ) -> Steps[tuple[Any, ...] | None]:
-    """A key that a move inserted and that occurs more than once in the table afterwards; None if there is none. Asked once.
+    """A key that a move inserted and that occurs more than once in the table afterwards; None if there is none. Looked up once
+    per invocation.
 
-    `new`: the inserted keys, if they were read; `limit`: look up no more of them; `ranges`: between what their columns are.
+    `new`: the inserted keys, if they were fetched. `limit`: maximal number of keys to look up. `ranges`: ranges of the key's
+    columns.
     """
     asked = move.question("key change", key.columns, limit)
     return (yield from client.once(asked, lambda: _repeated(client, found, key, move, _New(new, limit, ranges, is_large))))
@@ -99,7 +102,8 @@ def violation(found: Input, key: Key, version: int, values: tuple[Any, ...]) -> 
 
 
 def _new_keys(found: Input, key: Key, move: Move, diff: NetDiff) -> tuple[Row, ...] | None:
-    """The keys that only post-state rows carry; None if they are in the feed only. Raises where one occurs twice."""
+    """The keys that only post-state rows have; None if they have to be read from the feed. Raises IDIVM-306 if one occurs
+    twice."""
     if isinstance(diff, FeedDiff) or not set(key.columns) <= set(diff.columns):
         return None
     plus, minus = _by_key(diff, key, 1), _by_key(diff, key, -1)
@@ -110,7 +114,8 @@ def _new_keys(found: Input, key: Key, move: Move, diff: NetDiff) -> tuple[Row, .
 
 
 def key_twice(read: ProvenDiff, key: Key) -> Doubt | None:
-    """The doubt in a net diff that has two rows of one version with one key, though its feed has as many rows as are counted."""
+    """The doubt in a net diff with two rows of one key in one version, although its feed has the counted number of rows; None if
+    none."""
     diff, written = read.diff, [each for each in read.move.commits if not is_inferred(each, read.move.actions.get(each.version))]
     if read.move.doubt is not None or not written or isinstance(diff, FeedDiff) or not set(key.columns) <= set(diff.columns):
         return None
@@ -128,7 +133,7 @@ def _by_key(diff: InlineDiff, key: Key, sign: int) -> Counter[Row]:
 
 
 def _repeated(client: Client, found: Input, key: Key, move: Move, new: _New) -> Steps[tuple[Any, ...] | None]:
-    """A new key that occurs more than once in the table at its new version."""
+    """A new key that occurs more than once in the table at its new version; None if there is none."""
     rows, limit, ranges, is_large = new
     keys = _feed_keys(client.dialect, key, move) if rows is None else _literal_keys(client.dialect, found, key, rows[:limit])
     if rows is None and limit is not None:
@@ -144,7 +149,7 @@ def _repeated(client: Client, found: Input, key: Key, move: Move, new: _New) -> 
         .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
         .limit(1)
     )
-    # so that Delta skips files
+    # these conditions let Delta skip files
     known = (each.test(name) for each, name in zip(ranges, names, strict=False) if each is not None and each.family is not None)
     query = query.where(*known)
     query = hinted(query, [_NEW] if rows is not None or move.feed.broadcast else [])

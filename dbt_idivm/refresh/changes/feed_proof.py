@@ -1,8 +1,8 @@
-"""Whether the change feed of a commit is complete, by what the log and the feed itself say (ADR 0051). Pure.
+"""Prove that the change data feed of a commit is complete, from the log and the feed itself (ADR 0051). Pure functions.
 
-A feed that a reader infers from the files that a commit added and removed is complete by definition. One that the writer wrote
-beside them is evidence: it has to have as many rows of each kind as the commit counts, and to explain by how many rows the table
-grew. One that nothing counts proves nothing.
+A feed that readers infer from added and removed files is complete by definition. A feed that the writer has stored beside them is
+only evidence: it has to have as many rows of each kind as the commit counts, and has to explain by how many rows the table grew.
+A feed without such counts proves nothing.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _UNCOUNTED = "does not count the rows that it changed"
 
 @dataclass(frozen=True)
 class Doubt:
-    """Why the feed of a commit is not used, as the end of a sentence that begins with the commit. `is_usual`: nothing is wrong
-    with it: the table was written anew, so that the feed has both versions, too, and there is no log that proves it."""
+    """Why the feed of a commit is not used: the end of a sentence that begins with the commit. `is_usual`: not an error; the
+    table was rewritten and has no log that proves the feed, which contains both versions anyway."""
 
     commit: Commit
     why: str
@@ -29,7 +29,7 @@ class Doubt:
 def is_inferred(commit: Commit, actions: FileActions | None) -> bool:
     """Whether readers certainly infer the feed of the commit from its files.
 
-    Of a MERGE that counts no row Spark's reader shows nothing, whatever the files say.
+    For a MERGE that counts no row, Spark's reader shows nothing, whatever its files are.
     """
     if actions is None or actions.feed_files:
         return False
@@ -37,7 +37,7 @@ def is_inferred(commit: Commit, actions: FileActions | None) -> bool:
 
 
 def is_counted(commits: Iterable[Commit], actions: Mapping[int, FileActions]) -> bool:
-    """Whether the rows of the feed have to be counted for `doubt`."""
+    """Whether `doubt` needs the numbers of rows in the feed."""
     return not all(is_inferred(commit, actions.get(commit.version)) for commit in commits)
 
 
@@ -46,8 +46,8 @@ def doubt(
 ) -> Doubt | None:
     """The first commit whose feed is not certainly complete, and why; None if there is none.
 
-    `actions`: version → what its files say, where that is known. `shown`: version → the rows in its feed, of those that have any;
-    it is looked at where `is_counted`. Without it: whose feed is not complete however many rows it has.
+    `actions`: version → file actions, where known. `shown`: version → numbers of rows in its feed, for versions that have any;
+    needed where `is_counted`. Without `shown`, only commits whose feed is doubtful for any number of rows are found.
     """
     for commit in sorted(commits, key=lambda each: each.version):
         rows = None if shown is None else shown.get(commit.version, Images())

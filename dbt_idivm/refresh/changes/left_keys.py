@@ -1,7 +1,7 @@
 """Keys that rebuilds have left unverified: they are looked up before a refresh relies on them (ADR 0022).
 
-A rebuild needs no key. The next incremental refresh does, at the versions that the rebuild read: a row that had the key of
-another one then may be gone by now, and its deletion would delete both from the view.
+A rebuild needs no keys. The next incremental refresh does, at the versions that the rebuild read: of two rows that had the same
+key then, one may be gone by now, and its deletion would delete both from the view.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from dbt_idivm.refresh.engine.steps import Steps
 
 
 def verify_left(client: Client, inputs: Sequence[KeyedInput], state: State, verify: str) -> Steps[Finding | None]:
-    """Look up the keys that came between the state that is `unverified` and the one that the view was built from.
+    """Look up the keys inserted between the `unverified` version and the version that the view was built from.
 
-    `verify` is the model's setting. Returns the reason for a rebuild that verifies all keys, where one did not hold or the
-    changes cannot be read any more.
+    `verify`: the model's setting. Returns the reason for a rebuild that verifies all keys, if a key did not hold or the changes
+    can no longer be read; None if all keys hold.
     """
     for each in inputs:
         name = each.found.name
@@ -53,9 +53,10 @@ def _between(client: Client, known: Consumed, read: Consumed) -> Steps[Move]:
 def _repeated(
     client: Client, keyed: KeyedInput, key: Key, move: Move, rows: int, limit: int | None
 ) -> Steps[tuple[Any, ...] | None]:
-    """A key that occurs more than once after the move: of those that came, or of all if the feed has more rows than the table."""
+    """A key that occurs more than once after the move: among the inserted keys, or in the whole table if the feed has more rows
+    than it."""
     if move.feed_rows is not None and move.feed_rows <= rows:
-        # other columns may have come after that version
+        # the table may have got other columns after that version
         facts = replace(keyed.found.facts, columns=tuple(c for c in keyed.found.facts.columns if c.name in key.columns))
         move = yield from proved(client, replace(keyed.found, facts=facts), move)
         return (yield from repeated_new_key(client, keyed.found, key, move, limit=limit))

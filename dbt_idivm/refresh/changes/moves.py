@@ -1,4 +1,4 @@
-"""How far each input moved since the view's state: the versions and commits between."""
+"""Moves: how far each input advanced since the view's state, as versions and the commits between."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ BROADCAST_ROWS = 1_000_000
 
 @dataclass(frozen=True)
 class Move:
-    """One input table from the version that the view was built from to the pinned one, and the commits in between.
+    """The advance of an input table from the version that the view was built from to the pinned one.
 
-    `actions`: version → what the commit's files say, where the log is read. `doubt`: why the change feed is not used; then what
-    changed is the difference of the versions, which is taken of `columns`. `is_usual`: that is no reason to tell the user.
+    `commits`: those in between. `actions`: version → file actions, where the log can be read. `doubt`: why the change data feed
+    is not used; the change is then the difference of the two versions, over `columns`. `is_usual`: the user need not be told.
     """
 
     table: str
@@ -42,23 +42,24 @@ class Move:
 
     @property
     def feed_rows(self) -> int | None:
-        """About how many rows the feed shows, None if a commit does not say."""
+        """Approximate number of rows in the feed; None if a commit does not say."""
         counts = [commit.feed_rows for commit in self.commits]
         return None if None in counts else sum(count for count in counts if count is not None)
 
     @property
     def feed(self) -> FeedDiff:
-        """The changes left in the engine. Rows in unknown number are not broadcast: the driver has to hold what is."""
+        """The changes as a feed in the engine. It is broadcast only if it is known to be small, because the driver has to hold
+        it."""
         is_small = self.doubt is None and self.feed_rows is not None and self.feed_rows <= BROADCAST_ROWS
         return FeedDiff(self.table, self.consumed.version, self.to_version, is_small, self.only_adds, columns=self.columns)
 
     def question(self, what: str, *more: Hashable) -> tuple[Hashable, ...]:
-        """Under which an invocation remembers what it has read of the move."""
+        """Key under which an invocation remembers what it has read of the move."""
         return what, self.table, self.consumed.version, self.to_version, self.doubt is not None, *more
 
     @property
     def changes_no_row(self) -> bool:
-        """Whether the commits certainly changed no row, so that there is nothing to be read."""
+        """Whether the commits certainly changed no row, so that nothing has to be read."""
         return all(
             self.actions[each.version].changes_no_row if each.version in self.actions else each.changes_no_row
             for each in self.commits
@@ -66,7 +67,7 @@ class Move:
 
     @property
     def only_adds(self) -> bool:
-        """Whether the commits touched no row that was there before, if the feed has the rows that they count."""
+        """Whether the commits certainly touched no existing row, provided that the feed has the counted number of rows."""
         return self.doubt is None and all(
             each.only_adds and (each.version not in self.actions or not self.actions[each.version].removed_files)
             for each in self.commits
@@ -76,8 +77,8 @@ class Move:
 def moves(
     client: Client, state: State, written: Commit, inputs: Inputs, used: Mapping[str, Iterable[str]]
 ) -> Steps[dict[str, Move] | Finding]:
-    """Table → move; or why the view cannot be refreshed incrementally from what it was built from. `written`: the commit with its
-    state. `used`: input → columns."""
+    """Table → move; or the reason why the view cannot be refreshed incrementally. `written`: the commit with the view's state.
+    `used`: input → columns."""
     found: dict[str, Move] = {}
     for name, each in inputs.tables.items():
         consumed = state.inputs.get(name)
@@ -102,9 +103,9 @@ def moves(
 
 
 def _other_layout(before: str, now: str, move: Move, written: Commit) -> str | None:
-    """The layout at the consumed version if it may have been another one than `now`: "" if it is not known; None if it was that.
+    """The layout at the consumed version if it may differ from `now`, "" if it is unknown; None if it is certainly the same.
 
-    Layouts are looked up after versions. What replaced the table before the state was written may have done so in between.
+    Layouts are looked up after versions, so a commit that replaced the table before the state was written may lie in between.
     """
     replaced = [commit for commit in move.commits if not commit.keeps_layout]
     if not replaced:
@@ -114,10 +115,11 @@ def _other_layout(before: str, now: str, move: Move, written: Commit) -> str | N
     return None if before == now else before
 
 
-# Wrong without it: rows are read with the types at the version that an earlier model of the run pinned; the state has those to
-# which columns were widened before this model looked them up, and nothing ever differs from it.
+# Wrong without it: rows are read with the types at the version that an earlier model of the run has pinned, but the state has the
+# types to which columns were widened before this model looked them up; no later comparison shows a difference.
 def _other_types(client: Client, source: str, move: Move, used: Iterable[str]) -> Steps[Finding | None]:
-    """Why rows that were computed of these columns may not have the types that the state has, which are those of today."""
+    """A finding if rows computed from these columns may have other types than the state says, whose types are the current
+    ones."""
     columns = tuple(used)
     if not columns:
         return None
@@ -127,10 +129,10 @@ def _other_types(client: Client, source: str, move: Move, used: Iterable[str]) -
 
 
 def _renamed(client: Client, source: str, read: Input, move: Move, used: Iterable[str]) -> Steps[Finding | None]:
-    """Why rows that were computed by these names of columns are not those of the names today."""
+    """A finding if these column names meant other columns when the stored rows were computed."""
     columns = tuple(used)
     for commit in move.commits:
-        if commit.restored is not None and read.facts.mapping != "none":  # without a mapping no column can be renamed
+        if commit.restored is not None and read.facts.mapping != "none":  # without column mapping no column can be renamed
             commit = yield from history.with_undone(client, move.table, commit)
         if changed := [name for name in columns if commit.may_rename(name)]:
             return finding(423, source=source, operation=commit.operation, version=commit.version, columns=", ".join(changed))
@@ -138,27 +140,27 @@ def _renamed(client: Client, source: str, read: Input, move: Move, used: Iterabl
 
 
 def _move(client: Client, consumed: Consumed, found: Input) -> Steps[Move | None]:
-    """None if the table is another one than was consumed."""
+    """The move of an input; None if the table was replaced by another one since it was consumed."""
     pinned = found.commit
     assert pinned is not None
     commits = yield from commits_since(client, consumed, pinned)
     if commits is None:
         return None
     if pinned.version <= consumed.version:
-        # lower: another run refreshed the view from a newer version than this invocation pinned. Nothing to do for this input
+        # lower: another run refreshed the view from a newer version than this invocation pinned; nothing to do for this input
         return Move(found.table, consumed, consumed.version, consumed.at)
     return (yield from move_over(client, consumed, pinned.version, pinned.at, commits))
 
 
 def move_over(client: Client, consumed: Consumed, version: int, at: str, commits: Iterable[Commit]) -> Steps[Move]:
-    """The move of a table from what was consumed to a version; `commits` are at least those between."""
+    """The move of a table from the consumed version to `version`. `commits` contains at least the commits in between."""
     between = tuple(commit for commit in commits if consumed.version < commit.version <= version)
     actions = (yield from file_actions(client, consumed.table, consumed.version + 1, version)) if between else {}
     return Move(consumed.table, consumed, version, at, between, actions)
 
 
 def _lost(client: Client, source: str, consumed: Consumed, pinned: Commit | None) -> Steps[Finding]:
-    """Why the table does not show the commit that was consumed: another has its version, or none, if the log was cleaned up."""
+    """Why the table lacks the consumed commit: another commit has its version, or the log was cleaned up."""
     assert pinned is not None
     if pinned.version > consumed.version:
         commits = yield from history.since_known(client, consumed.table, consumed.version, pinned.version)
@@ -174,8 +176,8 @@ def _lost(client: Client, source: str, consumed: Consumed, pinned: Commit | None
 
 
 def commits_since(client: Client, consumed: Consumed, pinned: Commit) -> Steps[tuple[Commit, ...] | None]:
-    """The commits of a table from the consumed one on; None if the table does not show that one: it is another table
-    than was consumed, or its history is gone (ADR 0002)."""
+    """The commits of a table from the consumed one on; None if that one is missing, because it is another table or its history is
+    gone (ADR 0002)."""
     if pinned.version == consumed.version:
         commits: tuple[Commit, ...] = (pinned,)
     else:

@@ -1,4 +1,4 @@
-"""The net diff of an input between two versions: read once for all models if it is small, else left in the engine."""
+"""The net diff of an input between two versions. A small one is fetched once for all models, a large one stays in the engine."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from dbt_idivm.script.diff import (
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.value_range import TEXT, Range, Ranges, between, has_range
 
-_MOST_COLUMNS = 20  # of which ranges are asked for
+_MOST_COLUMNS = 20  # for which ranges are queried
 
 
 @dataclass(frozen=True)
 class ProvenDiff:
-    """A net diff that is certainly complete, and the move that it is of, with a doubt if the feed was not used."""
+    """A complete net diff and its move; the move has a doubt if the feed was not used."""
 
     diff: NetDiff
     move: Move
 
 
 def net_diff(client: Client, found: Input, move: Move) -> Steps[ProvenDiff]:
-    """The net diff of a move over all columns that can be inlined, or what is left in the engine where it is too large."""
+    """The net diff of a move over all columns that can be inlined; a feed in the engine if it is too large."""
     move = known_move(client, found, move)
     return (yield from client.once(move.question("diff"), lambda: _read(client, found, move)))
 
@@ -52,7 +52,7 @@ def _read(client: Client, found: Input, move: Move) -> Steps[ProvenDiff]:
     columns = _inlined(found)
     if move.changes_no_row:
         return ProvenDiff(InlineDiff(tuple(name for name, _ in columns), ()), move)
-    # a rewrite of the whole table does not say how little it changed: worth a look
+    # a rewrite of the whole table does not say how little it changed, so it is worth a look
     is_fetched, fetched = bool(columns) and (move.feed_rows or 0) <= INLINE_ROWS, None
     if move.doubt is not None:
         fetched = (yield from or_unproven(move.doubt, _fetched(client, found, move))) if is_fetched else None
@@ -73,7 +73,7 @@ def _inlined(found: Input) -> tuple[tuple[str, str], ...]:
 
 
 def _fetched(client: Client, found: Input, move: Move) -> Steps[InlineDiff | None]:
-    """The net diff of a move; None if its rows are too many. What the feed has to be counted for is remembered."""
+    """The net diff of a move; None if it has too many rows. The feed counts for its proof are fetched with it and remembered."""
     columns, counted = _inlined(found), move.doubt is None and is_counted(move.commits, move.actions)
     limit = INLINE_ROWS + 1 + (KINDS * len(move.commits) if counted else 0)
     rows = (yield from client.read(client.dialect.encoded_feed(move.feed, columns, limit, counted=counted), move.feed.label)).rows
@@ -82,7 +82,7 @@ def _fetched(client: Client, found: Input, move: Move) -> Steps[InlineDiff | Non
         rows = tuple((*row[:-3], row[-1]) for row in rows if row[-3] is None)
     kinds = [kind for _, kind in columns]
     netted: tuple[tuple[Row, int], ...] = tuple((fetched_row(kinds, row[:-1]), int(row[-1])) for row in rows)
-    # copies of a row are inlined one by one; another text than is stored is to be looked into, as with every feed
+    # copies of a row are inlined one by one; texts that the feed may show altered are examined as in any feed
     if sum(abs(weight) for _, weight in netted) > INLINE_ROWS or not are_inlined([row for row, _ in netted]):
         return None
     return InlineDiff(tuple(name for name, _ in columns), tuple(sorted(netted, key=repr)))
@@ -90,8 +90,9 @@ def _fetched(client: Client, found: Input, move: Move) -> Steps[InlineDiff | Non
 
 @dataclass(frozen=True)
 class ChangedKeys:
-    """Of the keys in a feed: whether only the new version has some, only the old one, or both; for each column of the key the
-    range of those that only the new one has; and the ranges of columns in the whole feed. Ranges as far as they are known."""
+    """What is known of the keys in a feed: whether there are keys in the new version only, in the old one only, and in both; the
+    range of each key column over the keys in the new version only; the ranges of columns over the whole feed. A range is None if
+    unknown."""
 
     inserted: bool
     deleted: bool
@@ -100,18 +101,18 @@ class ChangedKeys:
     columns: Ranges
 
     def classes_of(self, diff: FeedDiff, key: Key) -> FeedDiff:
-        """The diff with the classes that have no rows: the statement that is made from it leaves out what would be evaluated for
-        them. `key` holds."""
+        """Mark the classes of the diff that have no rows, so that the statement leaves out what would be evaluated for them. The
+        key has to hold."""
         return diff.with_keys(key.columns, inserted=self.inserted, deleted=self.deleted, kept=self.kept)
 
 
 def has_classes(diff: FeedDiff) -> bool:
-    """Whether it is worth asking which classes have rows: the feed is not long, and rows did not only come."""
+    """Whether it is worth asking which classes have rows: the feed is short and does not consist of insertions only."""
     return diff.broadcast and not diff.appended
 
 
 def changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[ChangedKeys]:
-    """The keys in the feed of a move. Asked once."""
+    """The keys in the feed of a move. Queried once per invocation."""
     return (yield from client.once(move.question("changed keys", key.columns), lambda: _changed_keys(client, found, key, move)))
 
 
@@ -137,11 +138,11 @@ def _changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[C
 def changed_keys_query(
     dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], new: tuple[str, ...] = (), columns: tuple[str, ...] = ()
 ) -> exp.Select:
-    """How many keys in the feed only the new version has, only the old one, and both. Then the least and the greatest value, as
-    text, and how many are NULL: for each of `new`, columns of the key, of those that only the new version has; for each of
-    `columns` of all rows."""
+    """Query of one row: the numbers of keys in the new version only, in the old one only, and in both. Then least and greatest
+    value (as text) and the number of NULLs, for each key column in `new` over the keys in the new version only, and for each of
+    `columns` over all rows."""
     zero = exp.Literal.number(0)
-    # the copies that came, less those that went: 1, -1, or 0 where both versions have the key
+    # inserted minus deleted copies: 1, -1, or 0 if both versions have the key
     inserted, deleted, kept = (kind(this=column(SIGN), expression=zero) for kind in (exp.GT, exp.LT, exp.EQ))
     cells: list[exp.Expr] = [exp.CountIf(this=each) for each in (inserted, deleted, kept)]
     for name in (name for name, of_key in zip(numbered("k", key), key, strict=True) if of_key in new):
@@ -157,8 +158,8 @@ def changed_keys_query(
 
 
 def netted_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], columns: tuple[str, ...] = ()) -> exp.Select:
-    """The keys in the feed, as k1, k2, …, each once, with how many more rows came than went as SIGN, and of each of the `columns`
-    the least and the greatest value and the number of NULLs, as l1, h1, n1, …."""
+    """The distinct keys in the feed as k1, k2, …, with the number of inserted minus deleted rows as SIGN, and for each of
+    `columns` the least value, the greatest value and the number of NULLs as l1, h1, n1, …."""
     keys, values = numbered("k", key), numbered("c", columns)
     signed = dialect.signed_feed(diff, (*zip(key, keys, strict=True), *zip(columns, values, strict=True)), SIGN)
     found = [exp.alias_(exp.Sum(this=column(SIGN)), SIGN)]
@@ -173,7 +174,7 @@ _BOUNDS = ("l", "h", "n")
 
 
 def numbered(kind: str, columns: tuple[str, ...]) -> list[str]:
-    """Names for the columns: their own may be anything."""
+    """Generated names for the columns, whose own names may collide."""
     return [f"{kind}{number}" for number in range(1, len(columns) + 1)]
 
 
@@ -182,9 +183,9 @@ def _as_text(*values: exp.Expr) -> list[exp.Expr]:
 
 
 def for_plan(plan: Plan, diffs: Mapping[str, NetDiff], changed: Mapping[str, Move]) -> dict[str, NetDiff]:
-    """The diffs as this plan can take them, without the empty ones.
+    """The non-empty diffs in the form that this plan needs.
 
-    A column that cannot be inlined, or that is computed from one, makes its table's diff a feed.
+    If a used column cannot be inlined, or is computed, the diff of its table becomes a feed.
     """
     found: dict[str, NetDiff] = {}
     for table, diff in diffs.items():

@@ -1,5 +1,5 @@
-"""Proving that the change feed of a move is complete, by counting its rows where they have to be (ADR 0051); and what is read
-where it is not: the difference of the two versions."""
+"""Prove that the change data feed of a move is complete, counting its rows where necessary (ADR 0051). If that fails, the changes
+are the difference of the two versions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.script.diff import VersionedColumn
 
-# The feed between two versions is not there: switched off in between, past its retention, cleaned up, or its columns
-# changed on the way.
+# The feed between two versions cannot be read: it was switched off in between, is past its retention, was cleaned up, or its
+# columns changed.
 GAP = (
     "DELTA_MISSING_CHANGE_DATA",
     "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_*",
@@ -35,19 +35,19 @@ GAP = (
     "DELTA_CHANGE_TABLE_FEED_DISABLED",
     "DELTA_FILE_NOT_FOUND*",
 )
-COUNTS = "feed counts"  # what an invocation remembers of a move
-KINDS = 4  # of changes in a feed
+COUNTS = "feed counts"  # key under which an invocation remembers the counts of a move
+KINDS = 4  # kinds of changes in a feed
 
 
 def proved(client: Client, found: Input, move: Move) -> Steps[Move]:
-    """The move, if its feed is certainly complete; else the move by the difference of its versions. Raises Unproven where that
-    cannot be taken."""
+    """The move itself if its feed is certainly complete; else the move by the difference of its versions. Raises Unproven if that
+    is impossible."""
     why = (yield from doubted(client, move)) if move.doubt is None else None
     return move if why is None else (yield from by_difference(client, found, move, why))
 
 
 def doubted(client: Client, move: Move) -> Steps[Doubt | None]:
-    """Why the feed of a move is not certainly complete, None if it is. Its rows are counted if they have to be, once."""
+    """Why the feed of a move is not certainly complete; None if it is. Its rows are counted if necessary, once per invocation."""
     if (why := doubt(move.commits, move.actions)) is not None:
         return why
     shown: Mapping[int, Images] = {}
@@ -56,9 +56,9 @@ def doubted(client: Client, move: Move) -> Steps[Doubt | None]:
     return doubt(move.commits, move.actions, shown)
 
 
-# Wrong without it: a model without the key by which another one has found out that the feed is wrong would read it.
+# Wrong without it: a model that lacks the key by which another model found the feed to be wrong would read that feed.
 def known_move(client: Client, found: Input, move: Move) -> Move:
-    """The move by the difference of its versions where this invocation has found that its feed cannot be used."""
+    """The move by the difference of its versions, if this invocation has found its feed unusable; else the move itself."""
     known: Move | None = client.invocation.known(_difference_of(found, move))
     return move if known is None else known
 
@@ -68,7 +68,7 @@ def _difference_of(found: Input, move: Move) -> tuple[Hashable, ...]:
 
 
 class Unproven(Exception):
-    """The change feed of a move cannot be used, nor the difference of its versions instead."""
+    """Neither the change data feed of a move nor the difference of its versions can be used."""
 
     def __init__(self, reason: Finding) -> None:
         super().__init__(reason.summary)
@@ -81,7 +81,7 @@ def by_difference(client: Client, found: Input, move: Move, why: Doubt) -> Steps
 
 
 def reason_of(why: Doubt, source: str, move: Move) -> Finding:
-    """The doubt in a feed of the move, as the user is told: what `source` is called."""
+    """The doubt about a feed as a finding for the user. `source`: the user's name of the input."""
     commit = why.commit
     return finding(
         427,
@@ -99,7 +99,7 @@ def _by_difference(client: Client, found: Input, move: Move, why: Doubt) -> Step
     reason, before = reason_of(why, found.name, move), move.consumed.version
     query = client.dialect.sql(exp.select(exp.Star()).from_(client.dialect.table(move.table, before)))
     types = dict((yield from or_unproven(reason, client.columns(query, f"{move.table} at version {before}"))))
-    # what cannot be compared is in no plan, and rows that differ there alone are equal to all of them
+    # no plan has columns that cannot be compared, and rows that differ only in those are equal for every plan
     now = [
         VersionedColumn(each.name, each.type, each.name in types)
         for each in found.facts.columns
@@ -129,7 +129,7 @@ def _counted(client: Client, move: Move) -> Steps[Mapping[int, Images]]:
 
 
 def images(counts: Iterable[tuple[Any, ...]]) -> Mapping[int, Images]:
-    """Version → the rows in its feed, of rows (version, kind of change, number)."""
+    """Version → numbers of rows in its feed, from rows (version, kind of change, number of rows)."""
     found: dict[int, Counter[str]] = defaultdict(Counter)
     for version, change, rows in counts:
         found[int(version)][_IMAGE.get(change, "other")] += int(rows)

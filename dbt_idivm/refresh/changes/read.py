@@ -1,4 +1,4 @@
-"""Reading what changed: the net diffs of the inputs that moved, each key and text checked.
+"""Read the net diffs of the inputs that moved, and check their keys and texts.
 
 Everything that can be wrong with changed data is found here, before a statement is built from it.
 """
@@ -27,8 +27,8 @@ from dbt_idivm.script.value_range import Ranges
 
 @dataclass(frozen=True)
 class Changes:
-    """How the inputs moved, and the net diffs of those that changed, classified. `ranges`: table → those of columns in its feed,
-    as far as they are known."""
+    """The moves of the inputs, and the classified net diffs of those that changed. `ranges`: table → known ranges of columns in
+    its feed."""
 
     moves: Mapping[str, Move]
     net: NetChanges = field(default_factory=NetChanges)
@@ -40,17 +40,16 @@ class Changes:
 
     @property
     def are_inlined(self) -> bool:
-        """Whether they are so few that all of them were fetched."""
+        """Whether all changes are so few that they were fetched."""
         return all(isinstance(diff, InlineDiff) for diff in self.net.diffs.values())
 
 
 def read_changes(
     client: Client, plan: Plan, inputs: Sequence[KeyedInput], verify: str, moves: Mapping[str, Move], sizes: Mapping[str, Size]
 ) -> Steps[Changes | Finding]:
-    """The net diffs that `plan` is refreshed from; or why they cannot be used, a reason to rebuild.
+    """The net diffs from which `plan` is refreshed; or a reason to rebuild if they cannot be used.
 
-    `verify` is the model's setting, `sizes` those of the tables as far as they are known. Raises IDIVM-306 where a net diff
-    violates a key.
+    `verify`: the model's setting. `sizes`: sizes of the tables, where known. Raises IDIVM-306 if a net diff violates a key.
     """
     found: dict[str, NetDiff] = {}
     ranges: dict[str, Ranges] = {}
@@ -70,8 +69,7 @@ def read_changes(
 def _checked_diff(
     client: Client, keyed: KeyedInput, move: Move, verify: str, size: Size | None
 ) -> Steps[tuple[Move, NetDiff, Ranges]]:
-    """The net diff of an input, which is complete and whose key holds, with the move that it is of, and the ranges of columns in
-    it, as far as they were asked for."""
+    """The move, the complete net diff and the known ranges of an input, after verifying its key."""
     key, keys, read = keyed.key, None, (yield from net_diff(client, keyed.found, move))
     if key is not None and (why := key_twice(read, key)) is not None:
         move = yield from by_difference(client, keyed.found, read.move, why)
@@ -86,7 +84,7 @@ def _checked_diff(
 
 
 def _asks(diff: FeedDiff, key: Key, verify: str, size: Size | None) -> bool:
-    """Whether to ask which keys changed: for the classes of the net diff, or because to look at all keys takes longer."""
+    """Whether to query the changed keys: to classify the net diff, or because looking up all keys would take longer."""
     is_looked_up = not key.trusted and verify != "none"
     return has_classes(diff) or (diff.broadcast and is_looked_up and (size is None or size.rows >= MANY_ROWS))
 
@@ -111,7 +109,7 @@ def _unreadable(client: Client, plan: Plan, diffs: Mapping[str, NetDiff], moves:
 
 
 def or_gap(move: Move, steps: Steps[T]) -> Steps[T | Finding]:
-    """What `steps` find, or that the feed they read is not there."""
+    """Run `steps`; return the reason to rebuild if the changes that they read are not available."""
     try:
         return (yield from steps)
     except EngineFailure as failure:
@@ -123,7 +121,7 @@ def or_gap(move: Move, steps: Steps[T]) -> Steps[T | Finding]:
 
 
 def gap(move: Move, failure: EngineFailure) -> Finding:
-    """The reason to rebuild where the change feed of a move is not there, nor the versions that are read instead of it."""
+    """The reason to rebuild if neither the feed of a move nor the versions that replace it can be read."""
     if move.doubt is not None:
         return move.doubt
     return finding(

@@ -1,8 +1,8 @@
-"""Texts that a change feed cannot show: no view can be refreshed incrementally from them.
+"""Texts that a change data feed cannot show: no view can be refreshed incrementally from them.
 
-Delta's feed hands its rows over as Java objects, and a Java string has no place for bytes that are not UTF-8: each shows as
-U+FFFD. Two different values then look alike, and an update from one to the other looks like none. Real U+FFFD occur too,
-where a text was spoilt before it was stored; these are shown as they are.
+Delta's feed returns rows as Java objects, and a Java string cannot hold bytes that are not UTF-8: each of them becomes U+FFFD.
+Two different values then look alike, and an update from one to the other looks like no change. Genuine U+FFFD also occur, where a
+text was damaged before it was stored; these are shown correctly.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NO_FUNCTION = ("UNRESOLVED_ROUTINE",)  # Spark 3.5 cannot ask whether a text is
 
 
 def unreadable_text(client: Client, plan: Plan, feed: FeedDiff) -> Steps[Finding | None]:
-    """The reason to rebuild if the feed shows a text that the plan reads as another one."""
+    """The reason to rebuild if the feed alters a text that the plan reads; else None."""
     texts = tuple(
         sorted(
             {
@@ -34,7 +34,7 @@ def unreadable_text(client: Client, plan: Plan, feed: FeedDiff) -> Steps[Finding
 
 
 def has_unreadable_text(client: Client, feed: FeedDiff, texts: tuple[str, ...]) -> Steps[bool]:
-    """Whether the feed shows a text of these columns as another one."""
+    """Whether the feed alters a text in these columns."""
     if not texts:
         return False
     question = ("unreadable text", feed.table, feed.from_version, feed.to_version, texts, feed.columns)
@@ -42,9 +42,9 @@ def has_unreadable_text(client: Client, feed: FeedDiff, texts: tuple[str, ...]) 
 
 
 def _look(client: Client, feed: FeedDiff, texts: tuple[str, ...]) -> Steps[bool]:
-    """Only a feed that shows U+FFFD is suspect; then the table itself is read at its old and its new version.
+    """Look for U+FFFD in the feed; if there is one, look for invalid UTF-8 in the table at its old and its new version.
 
-    What was inserted and deleted in between cancels, however it is shown.
+    Rows that were inserted and deleted in between cancel, however they are shown.
     """
     shown = client.dialect.replaced_in_feed(feed, texts)
     if not (yield from client.read(shown, f"U+FFFD in the change feed of {feed.table}")).rows:
@@ -57,5 +57,5 @@ def _look(client: Client, feed: FeedDiff, texts: tuple[str, ...]) -> Steps[bool]
         except EngineFailure as failure:
             if not failure.is_any(_NO_FUNCTION):
                 raise
-            return True  # a server that cannot tell them apart
+            return True  # this engine cannot tell them apart
     return False

@@ -1,6 +1,6 @@
-"""What the text of a plan cannot show: it prints literals without quotes and types, and names as they are.
+"""Literals and names that the text of a plan cannot show: plans print literals without quotes and types, and names unquoted.
 
-Where two literals would look the same, or a literal or a name like a part of a plan, equal texts prove nothing.
+If two literals would be printed alike, or a literal or name looks like a part of a plan, equal plan texts prove nothing.
 """
 
 from __future__ import annotations
@@ -24,28 +24,29 @@ _TIMES = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ"})
 _STRUCTURE = re.compile(
     r"^ *INTERVAL |^ *0x|[()\[\]‹›\r\n]| AS | AND | WHEN | THEN | ELSE | else | END|lambda |dynamicpruning|\.\.\."
 )
-# Functions that are printed as what they give NULL in place of: the operators, and other functions.
+# Functions that are printed like operators or other functions, and return NULL where those fail.
 _QUIET = {"try_add": "+", "try_subtract": "-", "try_multiply": "*", "try_divide": "/", "try_mod": "%", "get": "["}
-_TELLING = frozenset({"try_cast", "try_sum", "try_avg", "try_element_at"})  # printed as what they are
+_TELLING = frozenset({"try_cast", "try_sum", "try_avg", "try_element_at"})  # printed under their own names
 _SUFFIX = re.compile(r"(?:[a-z]{2,}|[lsydf])$")
 _NUMBERED = re.compile(r"#(\d+)L?")
 
 
 def numbers_in_literals(*texts: str) -> frozenset[str]:
-    """The numbers behind a # in the string literals of these queries. Raises Unreadable where plans of them could look alike."""
+    """The numbers after a # in string literals of these queries. Raises Unreadable if different queries could have plans of the
+    same text."""
     try:
         tokens = [token for text in texts for token in tokens_of(text)]
     except SqlglotError as error:
         raise Unreadable(str(error)) from error
     if any(token.token_type == TokenType.IDENTIFIER and is_odd(token.text) for token in tokens):
         raise Unreadable("a name that may be a part of a plan")
-    # what follows INTERVAL is read as part of its type, and printed in quotes
+    # what follows INTERVAL is parsed as part of its type, and printed in quotes
     strings = {
         token.text
         for before, token in zip([None, *tokens], tokens, strict=False)
         if token.token_type in _STRINGS and (before is None or before.text.upper() != "INTERVAL")
     }
-    if any(" FILTER (WHERE " in each for each in strings):  # which is written with CASE where it belongs to an aggregate
+    if any(" FILTER (WHERE " in each for each in strings):  # an aggregate with FILTER is printed with CASE
         raise Unreadable("a literal that looks like an aggregate with FILTER")
     _check_quiet({token.text.lower() for token in tokens})
     _check_times(tokens)
@@ -58,13 +59,13 @@ def _check(strings: Iterable[str], numbers: frozenset[str]) -> None:
     for text in strings:
         if _STRUCTURE.search(text) or parts[text] & numbers or {part.lower() for part in parts[text]} & _WORDS:
             raise Unreadable("a literal that may be a part of a plan")
-        # 'a,b' and 'c' in a list are 'a' and 'b,c'
+        # the list 'a,b', 'c' is printed like 'a', 'b,c'
         if "," in text and any(parts[text] & parts[other] for other in strings if other != text):
             raise Unreadable("a literal that may be several")
 
 
 def _check_times(tokens: Sequence[Token]) -> None:
-    """A date is printed as its text, in a conversion, too."""
+    """Raise Unreadable if a literal occurs both as a date or time and as another type: all are printed as their text."""
     kinds: dict[str, str] = {}
     padded = [None, None, *tokens, None, None]
     for first, before, token, after, kind in zip(padded, padded[1:], padded[2:], padded[3:], padded[4:], strict=False):
@@ -79,7 +80,8 @@ def _check_times(tokens: Sequence[Token]) -> None:
 
 
 def _check_quiet(words: set[str]) -> None:
-    """try_add(a, b) is printed as (a + b), which fails where the other is NULL. Of a NULL no type is printed."""
+    """Raise Unreadable for functions printed like others: try_add(a, b) is printed as (a + b), which fails where try_add gives
+    NULL. Also for typeof: a NULL is printed without its type."""
     if "typeof" in words:
         raise Unreadable("a function of types")
     for word in words:
@@ -92,7 +94,7 @@ def _printed_numbers(tokens: Sequence[Token]) -> frozenset[str]:
     found: dict[str, str] = {}
     for token, after, kind in zip_longest(tokens, tokens[1:], tokens[2:]):
         if token.token_type == TokenType.NUMBER:
-            # 1L comes as 1::BIGINT
+            # 1L is tokenised as 1::BIGINT
             written = token.text.lower() + (kind.text.lower() if after and kind and after.token_type == TokenType.DCOLON else "")
             if found.setdefault(_printed(written), written) != written:
                 raise Unreadable("two numbers that are printed alike")
@@ -100,7 +102,7 @@ def _printed_numbers(tokens: Sequence[Token]) -> frozenset[str]:
 
 
 def _printed(number: str) -> str:
-    """As a plan shows it: without the type."""
+    """The number as a plan prints it: without its type."""
     plain = _SUFFIX.sub("", number)
     try:
         if number.endswith("bd"):

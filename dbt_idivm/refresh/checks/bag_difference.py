@@ -1,4 +1,4 @@
-"""Two queries compared as bags, in one pass over both."""
+"""Compare two queries as bags, reading each once."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ DIFFERENCE = "idivm_difference"
 
 
 def differences(rows: exp.Expr, wanted: exp.Expr, columns: Sequence[str], cells: Sequence[exp.Expr] = ()) -> exp.Select:
-    """Rows whose number of copies differs, and by how many there are too many in `rows` (negative: too few).
+    """Query for rows whose numbers of copies differ, with the surplus in `rows` (negative: missing in `rows`).
 
-    `rows` and `wanted` are items of FROM; `cells` are what to compare, if it is not the columns as they are. EXCEPT ALL in both
-    directions would evaluate each side twice. Each side's weight is passed through UNPIVOT, because Spark derives no conditions
-    through it: those of a correlated subquery in a select list it cannot carry through UNION ("key not found").
+    `rows` and `wanted` are FROM items; `cells`: expressions to compare instead of the columns. EXCEPT ALL in both directions
+    would evaluate each side twice. Each side's weight goes through UNPIVOT, because Spark infers no conditions through it:
+    conditions of a correlated subquery in a select list cannot be carried through UNION ("key not found").
     """
     names = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
     known = {name.lower() for name in columns}

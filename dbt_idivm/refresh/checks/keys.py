@@ -1,7 +1,7 @@
-"""Which key identifies the rows of an input, and whether it really does (no trust without a check).
+"""Choose the key that identifies the rows of an input, and verify it (no trust without a check).
 
-In order: the model's config, what dbt declares (constraints, tests), the IDs of an upstream view of ours. Only the
-last needs no check, as long as nobody else wrote to that view: they are unique by construction.
+Order of preference: the model's config; what dbt declares (constraints, tests); the IDs of an upstream view of ours. Only the
+last needs no check as long as nobody else wrote to that view, because these IDs are unique by construction.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COUNT = "idivm_count"
 
 @dataclass(frozen=True)
 class Key:
-    """A key of one input. `declared` says by whom; a trusted one is not checked."""
+    """A key of an input. `declared`: where it was declared. A `trusted` key is not checked."""
 
     columns: tuple[str, ...]
     declared: str
@@ -37,7 +37,7 @@ class Key:
 
 @dataclass(frozen=True)
 class KeyedInput:
-    """An input and the key that its rows are maintained by, if it has one."""
+    """An input and the key by which its rows are maintained, if it has one."""
 
     found: Input
     key: Key | None = None
@@ -46,8 +46,8 @@ class KeyedInput:
 def choose_keys(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], inputs: Inputs) -> dict[str, Key]:
     """Relation name → key, for the inputs that have one. `configured`: the `keys` of the model's config.
 
-    A configured key of another relation of the project is not used. Raises IDIVM-103 and IDIVM-304 for one that names no relation
-    or no column.
+    A configured key of a relation that the model does not read is ignored if it is one of the project. Raises IDIVM-103 and
+    IDIVM-304 for unknown relations and columns.
     """
     findings = list(_unknown_names(request, configured, inputs))
     keys: dict[str, Key] = {}
@@ -65,7 +65,7 @@ def choose_keys(request: ModelRequest, configured: Mapping[str, tuple[str, ...]]
 
 
 def verify(client: Client, found: Input, key: Key) -> Steps[None]:
-    """Check a key over the whole table at its pinned version, once an invocation. Raises IDIVM-305."""
+    """Verify a key over the whole table at its pinned version, once per invocation. Raises IDIVM-305."""
     if key.trusted or found.version is None:
         return
     broken = yield from repeated_at(client, found.table, found.version, key)
@@ -74,7 +74,7 @@ def verify(client: Client, found: Input, key: Key) -> Steps[None]:
 
 
 def repeated_at(client: Client, table: str, version: int, key: Key) -> Steps[tuple[int, tuple[Any, ...]] | None]:
-    """What `repeated` finds in a version of a table. Asked once."""
+    """`repeated` for a version of a table, queried once per invocation."""
     rows, label = client.dialect.table(table, version), f"check key ({', '.join(key.columns)}) of {table}"
     return (yield from client.once(("key", table, key.columns, version), lambda: repeated(client, rows, key, label)))
 
@@ -89,7 +89,7 @@ def not_unique(relation: str, key: Key, broken: tuple[int, tuple[Any, ...]]) -> 
 
 
 def repeated(client: Client, rows: exp.Expr, key: Key, label: str) -> Steps[tuple[int, tuple[Any, ...]] | None]:
-    """How many values of the key occur more than once in `rows`, and one of them; None if the key holds."""
+    """Number of key values that occur more than once in `rows`, and one of them; None if the key holds."""
     names = [column(name) for name in key.columns]
     groups = (
         exp.Select(expressions=[*names, exp.alias_(exp.Count(this=exp.Star()), COUNT)])
@@ -105,7 +105,7 @@ def repeated(client: Client, rows: exp.Expr, key: Key, label: str) -> Steps[tupl
 
 
 def example(key: Key, values: tuple[Any, ...]) -> str:
-    """One value of a key, for a message."""
+    """A value of a key, for a message."""
     return ", ".join(f"{name} = {value}" for name, value in zip(key.columns, values, strict=True))
 
 
@@ -121,7 +121,7 @@ def _means(request: ModelRequest, written: str, relation: str) -> bool:
 
 
 def _declared(request: ModelRequest, found: Input) -> Key | None:
-    """The first declared key whose columns are there; a trusted one if it is what the upstream view is identified by."""
+    """The first declared key whose columns exist; trusted if the upstream view has the same IDs."""
     columns = {attribute.name.lower() for attribute in found.facts.columns}
     for candidate in request.keys.get(found.name, ()):
         if all(name.lower() in columns for name in candidate.columns):
@@ -139,14 +139,14 @@ def _upstream(found: Input) -> Key | None:
 
 
 def key_of_ids(found: Input, ids: tuple[str, ...], declared: str) -> Key:
-    """The IDs of a view or cache as its key. They are checked if others wrote to it, if a clone has only its properties, or if
-    the keys that they are made of were not."""
+    """The IDs of a view or cache as its key. They have to be checked if others wrote to it, if it is a clone with copied
+    properties, or if the keys that the IDs consist of were not checked."""
     last = _last(found)
     return Key(ids, declared, trusted=last is not None and has_unique_ids(last) and not _is_among_others(found, last))
 
 
 def _last(found: Input) -> state.State | None:
-    """What its newest commit says, if it is one of ours."""
+    """The state in the newest commit, if that commit is one of ours."""
     return state.read(found.commit.user_metadata) if found.commit else None
 
 
@@ -155,19 +155,19 @@ def has_unique_ids(last: state.State) -> bool:
     return last.trusted and last.checked and not last.unverified
 
 
-# Wrong without it: a row that others wrote under the ID of another one goes with the next refresh, and takes that one with it.
+# Wrong without it: if others insert a row with the ID of an existing row, the next refresh that deletes one of them deletes both.
 def _is_among_others(found: Input, last: state.State) -> bool:
-    """Whether there may be others' commits between the one that the refresh started from and its own. OPTIMIZE that Delta adds to
-    a write has the state, too."""
+    """Whether others may have committed between the version that the refresh started from and its own commit. An OPTIMIZE that
+    Delta adds to a write has the same state."""
     commit = found.commit
     assert commit is not None
     return last.base is not None and commit.version - last.base > (2 if commit.operation == "OPTIMIZE" else 1)
 
 
 def _is_blurred(found: Input, key: Key) -> bool:
-    """Whether equal values of the key can differ, as 0.0 and -0.0 do: its rows are maintained as if it had no key then.
+    """Whether equal values of the key can differ, as 0.0 and -0.0 do. The rows are then maintained as if they had no key.
 
-    The IDs of an upstream view are values of groups, in which Spark makes one zero of both.
+    The IDs of an upstream view are exempt: Spark normalises zeros in grouping keys.
     """
     names, last = {name.lower() for name in key.columns}, _last(found)
     if last is not None and last.trusted and names == {name.lower() for name in found.facts.properties.get(IDS) or ()}:
@@ -202,7 +202,7 @@ def _missing_columns(found: Input, key: Key) -> list[Finding]:
 
 
 def _spelt(found: Input, key: Key) -> Key:
-    """The key with its columns as the table spells them."""
+    """The key with its columns spelled as in the table."""
     spelling: Mapping[str, str] = {attribute.name.lower(): attribute.name for attribute in found.facts.columns}
     columns = tuple(spelling.get(name.lower(), name) for name in key.columns)
     return Key(tuple(dict.fromkeys(columns)), key.declared, key.trusted)

@@ -1,4 +1,4 @@
-"""Expressions as a plan prints them: lists and conditions in their parts, and what a condition says of NULLs."""
+"""Parse expressions as plans print them: split lists and conditions, and find what a condition implies about NULLs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 _BINARY = re.compile(r" (<=>|<=|>=|=|<|>|AND|OR|\+|-|\*|/|%) ")
-# Operators that are printed without brackets around them.
+# Operators that are printed without parentheses around them.
 _LOOSE = re.compile(r" (?:IN|INSET|LIKE|RLIKE|\+) |\[|\.(?=\D)")
 _IN = re.compile(r" IN \(")
 _FILTER = ") FILTER (WHERE "
@@ -16,18 +16,18 @@ _COMPARISONS, _ARITHMETIC = {"=", "<", ">", "<=", ">="}, {"+", "-", "*", "/", "%
 
 
 class Unreadable(Exception):
-    """The text may hide something, or has what is not known here."""
+    """The text of a plan may hide something, or contains something unknown."""
 
 
 def listed(text: str) -> list[str]:
-    """The parts between commas that are in no brackets."""
+    """Split at commas outside of brackets."""
     depths = list(_depths(text))
     at = [-2, *(i for i, char in enumerate(text) if char == "," and not depths[i] and text[i : i + 2] == ", "), len(text)]
     return [text[start + 2 : end] for start, end in pairwise(at)] if text else []
 
 
 def _depths(text: str) -> Iterator[int]:
-    """In how many brackets each character is; the brackets themselves are in theirs."""
+    """The bracket depth of each character; brackets themselves count as inside. Raises Unreadable if they do not match."""
     depth = 0
     for char in text:
         depth += char in _OPEN
@@ -40,11 +40,11 @@ def _depths(text: str) -> Iterator[int]:
 
 
 def _binary(text: str) -> tuple[str, str, str] | None:
-    """`(left operator right)` in its parts."""
+    """The parts of `(left operator right)`; None if the text has another form."""
     if not text.startswith("(") or not text.endswith(")"):
         return None
     depths = list(_depths(text))
-    if 0 in depths:  # the first bracket ends before the last
+    if 0 in depths:  # the first bracket closes before the end
         return None
     for found in _BINARY.finditer(text):
         if depths[found.start()] == 1:
@@ -62,9 +62,9 @@ def conjuncts(text: str) -> Iterator[str]:
 
 
 def check_brackets(expression: str) -> None:
-    """Raises Unreadable where brackets that are not printed make a difference.
+    """Raise Unreadable if parentheses that plans do not print could make a difference.
 
-    NOT p IN (q, r) may be (NOT p) IN (q, r); and in `if (p) a else b + INTERVAL …`, the interval may be added to both.
+    NOT p IN (q, r) may mean (NOT p) IN (q, r); and in `if (p) a else b + INTERVAL …` the interval may be added to both branches.
     """
     for found in re.finditer(r"\belse ", expression):
         if _LOOSE.search(_same_level(expression[found.end() :])):
@@ -77,7 +77,7 @@ def check_brackets(expression: str) -> None:
 
 
 def unfiltered(expression: str) -> str:
-    """`f(x) FILTER (WHERE c)` as `f(CASE WHEN c THEN x END)`, the form in which it is planned."""
+    """Rewrite `f(x) FILTER (WHERE c)` to `f(CASE WHEN c THEN x END)`, which is how Spark plans it."""
     at = expression.rfind(_FILTER)
     while at >= 0:
         call = _back_to_bracket(expression[:at])
@@ -91,7 +91,7 @@ def unfiltered(expression: str) -> str:
 
 
 def _up_to_bracket(text: str) -> str:
-    """The text up to the bracket that ends what it is in."""
+    """The text up to the bracket that closes the current level."""
     depth = 0
     for at, char in enumerate(text):
         depth += (char in _OPEN) - (char in _CLOSE)
@@ -101,7 +101,7 @@ def _up_to_bracket(text: str) -> str:
 
 
 def _back_to_bracket(text: str) -> str:
-    """The text back to the bracket that begins what it is in."""
+    """The text from the bracket that opens the current level."""
     return _up_to_bracket(text[::-1].translate(_MIRRORED))[::-1].translate(_MIRRORED)
 
 
@@ -109,7 +109,7 @@ _MIRRORED = str.maketrans("()[]‹›", ")(][›‹")
 
 
 def _same_level(text: str) -> str:
-    """The text up to the bracket that ends what it is in, without what is in brackets of its own."""
+    """The text up to the end of the current level, without bracketed parts."""
     found, depth = [], 0
     for char in text:
         depth -= char in _CLOSE
@@ -122,7 +122,7 @@ def _same_level(text: str) -> str:
 
 
 def not_null(condition: str) -> frozenset[str]:
-    """What surely is not NULL where the condition is true."""
+    """Expressions that cannot be NULL where the condition is true."""
     found = _binary(condition)
     if found is None or found[1] not in _COMPARISONS:
         return frozenset()
@@ -130,7 +130,7 @@ def not_null(condition: str) -> frozenset[str]:
 
 
 def _operands(expression: str) -> Iterator[str]:
-    """The expression, and what it is NULL without."""
+    """The expression, and all subexpressions whose NULL would make it NULL."""
     yield expression
     found = _binary(expression)
     if found is not None and found[1] in _ARITHMETIC:
@@ -141,5 +141,5 @@ def _operands(expression: str) -> Iterator[str]:
 
 
 def is_odd(name: str) -> bool:
-    """Whether a name could be taken for more, or for something else, in the text of a plan."""
+    """Whether a name could be mistaken for something else in the text of a plan."""
     return not name or bool(set(name) & set("#,()[]‹›\n\r")) or " AS " in name

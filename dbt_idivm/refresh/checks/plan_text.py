@@ -1,8 +1,9 @@
-"""Spark's optimised plan, as EXPLAIN prints it, in a normal form: texts with equal forms compute the same bag of rows.
+"""A normal form of Spark's optimised plans as EXPLAIN prints them: plans with equal forms compute the same bag of rows.
 
-Only what is certain is taken out: names and numbers of attributes, the order of AND, projections, INNER and CROSS, and an
-`isnotnull` that a comparison beside it implies. What is not understood raises `Unreadable`, as does what a text cannot show.
-A column is known by its definition: `‹r1.2›` is the third column of the first table, `‹g1:count(1)›` an aggregate's.
+Only differences that certainly do not matter are removed: names and numbers of attributes, the order of AND, projections, INNER
+and CROSS, and an `isnotnull` implied by a comparison beside it. Anything that is not understood, or that a text cannot show,
+raises `Unreadable`. A column is represented by its definition: `‹r1.2›` is the third column of the first table, `‹g1:count(1)›`
+an aggregate.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ _COLUMN = re.compile(r"([^#]*)#(\d+)L?(?:,|$)")
 _RELATION = re.compile(r"Relation ([^\[\]\s]+)\[(.*)\] (\w+)")
 _VARIABLE = re.compile(r"lambda [^\s,()#]+#(\d+)L?")
 _SUBQUERY = re.compile(r"\bscalar-subquery#(\d+) \[\]")
-# Spark's own: it leaves out rows that would find no partner in a join above
+# Spark adds this: it removes rows that would find no partner in a join above
 _PRUNING = re.compile(r"dynamicpruning#\d+ \[[^\[\]]*\]")
 _NAME = re.compile(r"(?!true$|false$)[^\[\]()#]+")  # the alias of a LATERAL VIEW
 _CUT = re.compile(r"\.\.\. \d+ more fields|\.\.\.$", re.MULTILINE)
-# A date or a time that the query has as a literal, or casts from a text; constants are not folded.
+# A date or time literal of the query, or a cast from a text; constants are not folded.
 _DATE = re.compile(r"\bcast\((\d{4}-\d\d-\d\d) as date\)")
 _TIME = re.compile(r"\bcast\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?) as timestamp(?:_ntz)?\)")
-_LONGEST = 1_000_000  # characters of a form: definitions that are used twice are written twice
+_LONGEST = 1_000_000  # characters of a form: definitions that are used twice are written out twice
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class _Column:
 
 @dataclass(frozen=True)
 class _Block:
-    """Rows of all sources together for which all conditions are true. A condition goes with what is not NULL if it is true."""
+    """The combinations of rows of all sources for which all conditions are true. `conditions`: condition → expressions that it
+    implies not to be NULL."""
 
     sources: tuple[str, ...]
     conditions: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -70,7 +72,7 @@ class _Block:
 
 
 def normal_form(explained: str, literal: frozenset[str] = frozenset()) -> str:
-    """The form of the optimised plan in the reply of EXPLAIN EXTENDED. Raises Unreadable.
+    """The form of the optimised plan in a reply to EXPLAIN EXTENDED. Raises Unreadable.
 
     `literal`: numbers after a # in literals of the query.
     """
@@ -95,7 +97,8 @@ def _parsed(plan: str) -> _Node:
 
 
 def _node(lines: list[tuple[int, str]], at: int) -> tuple[_Node, int]:
-    """The node of that line and the number of the first line after it. Plans of subqueries are one level deeper than children."""
+    """The node in that line, and the number of the first line after it. Plans of subqueries are indented one level deeper than
+    children."""
     depth, text = lines[at]
     below: dict[int, list[_Node]] = {1: [], 2: []}
     at += 1
@@ -109,7 +112,7 @@ def _node(lines: list[tuple[int, str]], at: int) -> tuple[_Node, int]:
 
 
 class _Normal:
-    """One plan on the way to its form: tables, aggregates and unions are numbered as they come."""
+    """Converts one plan to its form. Tables, aggregates and unions are numbered in the order of their occurrence."""
 
     def __init__(self, literal: frozenset[str]) -> None:
         self._numbers = count(1)
@@ -157,7 +160,8 @@ class _Normal:
         )
 
     def _limit(self, node: _Node, rest: str) -> _Block:
-        """Of rows that are all the same it makes no difference which. So Spark evaluates EXISTS without a correlation."""
+        """A LIMIT is readable only if all rows are equal, so that it does not matter which are taken. Spark evaluates
+        uncorrelated EXISTS this way."""
         child = self.block(_only(node))
         if any("‹" in column.definition for column in child.output):
             raise Unreadable(node.text)
@@ -185,7 +189,7 @@ class _Normal:
         first, second = reversed(node.children) if kind == "RightOuter" else node.children
         left, right = self.block(first), self.block(second)
         if {column.number for column in left.output} & {column.number for column in right.output}:
-            raise Unreadable(node.text)  # whose they are is not known
+            raise Unreadable(node.text)  # ambiguous attributes
         both = _Block((*left.sources, *right.sources), {**left.conditions, **right.conditions}, left.output + right.output)
         conditions = list(conjuncts(self._resolved(condition, both, node))) if condition else []
         if kind in ("Inner", "Cross"):
@@ -210,7 +214,7 @@ class _Normal:
     def _aggregate(self, node: _Node, rest: str) -> _Block:
         child = self.block(_only(node))
         lists = _lists(rest, 2)
-        if len(lists) == 1:  # an empty one is not printed; only what is given out has names
+        if len(lists) == 1:  # an empty list is not printed; only outputs have names
             lists = ["", lists[0]] if all(" AS " in each for each in listed(lists[0])) else [lists[0], ""]
         groups = sorted({self._resolved(each, child, node) for each in listed(lists[0])})
         label = f"g{next(self._numbers)}"
@@ -219,19 +223,19 @@ class _Normal:
         return _Block((f"{label}=groups ({one}{', '.join(groups)}) of ({child})",), {}, output)
 
     def _window(self, node: _Node, rest: str) -> _Block:
-        """The same rows with more columns, each of which is what it is among all rows that the child has."""
+        """Rows of the child with additional columns. Each is computed over all rows of the child."""
         child = self._whole(self.block(_only(node)))
         calls = self._columns(listed(_lists(rest, 3)[0]), child, node, f"‹{child.sources[0].partition('=')[0]}:{{}}›")
         return _Block(child.sources, {}, (*child.output, *calls))
 
     def _group_limit(self, node: _Node, rest: str) -> _Block:
-        """The first rows of each partition: the condition above that leaves out the others is in the plan, too."""
+        """The first rows of each partition. The condition above that removes the others is in the plan as well."""
         child = self.block(_only(node))
         text = self._resolved(rest, child, node)
         return _Block((f"f{next(self._numbers)}=first ({text}) of ({child})",), {}, child.output)
 
     def _generate(self, node: _Node, rest: str) -> _Block:
-        """Each row with the elements of a collection: one more source, which refers to the others."""
+        """Each row combined with the elements of a collection: another source, which refers to the others."""
         child = self.block(_only(node))
         generator, *unused, outer, columns = (each for each in listed(rest) if not _NAME.fullmatch(each))
         name, _, collection = generator.partition("(")
@@ -247,7 +251,7 @@ class _Normal:
         return _Block((*child.sources, text), child.conditions, self._told_apart((*kept, *added)))
 
     def _whole(self, child: _Block) -> _Block:
-        """The block as one source without conditions, to which window functions refer."""
+        """The block as a single source without conditions, which window functions can refer to."""
         if len(child.sources) == 1 and not child.conditions and child.sources[0].startswith("w"):
             return child
         return _Block((f"w{next(self._numbers)}=all of ({child})",), {}, child.output)
@@ -264,7 +268,7 @@ class _Normal:
         return _Block((f"{label}=({') union all ('.join(map(str, branches))})",), {}, output)
 
     def _with_subqueries(self, expression: str, node: _Node) -> str:
-        """The expression with the plans of its subqueries, which have no attributes of the query around, in their places."""
+        """The expression with the forms of its subqueries inserted. The subqueries are uncorrelated."""
         numbers = list(dict.fromkeys(_SUBQUERY.findall(node.text)))
         if len(numbers) != len(node.subqueries):
             raise Unreadable(node.text)
@@ -282,13 +286,13 @@ class _Normal:
         return self._told_apart(tuple(found))
 
     def _told_apart(self, columns: tuple[_Column, ...]) -> tuple[_Column, ...]:
-        """The columns. Raises Unreadable where a literal may look like one of them."""
+        """The columns. Raises Unreadable if a literal may look like one of them."""
         if not self._literal.isdisjoint(column.number for column in columns):
             raise Unreadable("a literal with a number")
         return columns
 
     def _resolved(self, expression: str, child: _Block, node: _Node) -> str:
-        """The expression over what its attributes are defined by."""
+        """The expression with its attributes replaced by their definitions."""
         check_brackets(expression)
         if node.subqueries:
             expression = self._with_subqueries(expression, node)
@@ -303,7 +307,7 @@ class _Normal:
             if column is None:
                 raise Unreadable(expression)
             name = found.start() - len(column.name)
-            if name < end or expression[name : found.start()].lower() != column.name.lower():  # it is spelled as the query does
+            if name < end or expression[name : found.start()].lower() != column.name.lower():  # spelled as in the query
                 raise Unreadable(expression)
             parts += [expression[end:name], column.definition]
             end = found.end()
@@ -311,7 +315,7 @@ class _Normal:
 
 
 def _padded(label: str, columns: tuple[_Column, ...]) -> tuple[_Column, ...]:
-    """The columns of an input of an outer join, which may be absent."""
+    """The columns of an input of an outer join, which may be missing."""
     return tuple(replace(each, definition=f"‹{label}:{each.definition}›") for each in columns)
 
 
@@ -322,7 +326,7 @@ def _only(node: _Node) -> _Node:
 
 
 def _item(text: str) -> tuple[str | None, str, str]:
-    """An item of a list: what defines it, if it is defined here, its name and its number."""
+    """An item of a list: its defining expression (None if it is only a reference), its name and its number."""
     body, _, number = text.rpartition("#")
     number = number.removesuffix("L")
     defining = max((found.end() for found in _ATTRIBUTE.finditer(body)), default=0)
@@ -333,7 +337,7 @@ def _item(text: str) -> tuple[str | None, str, str]:
 
 
 def _lists(text: str, most: int) -> list[str]:
-    """`[a, b], [c]` as the insides of its lists."""
+    """`[a, b], [c]` as ("a, b", "c"). Raises Unreadable for another form, or more than `most` lists."""
     found = listed(text)
     if not 0 < len(found) <= most or not all(each.startswith("[") and each.endswith("]") for each in found):
         raise Unreadable(text)

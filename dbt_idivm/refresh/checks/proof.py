@@ -1,7 +1,7 @@
-"""Spark decides what a SELECT means: the query that the plan builds is compared with the user's own text before it is run.
+"""Spark decides what a SELECT means: the query of the plan is compared with the user's own text before it is run.
 
-Names and types always. Then Spark's optimised plans of both: equal ones are proof. If they differ, the rows of both queries, as
-bags, before anything is written (`verify_build`). A plan that means something else is not used.
+Names and types are always compared. Then Spark's optimised plans of both: equal plans are a proof. If they differ, the rows of
+both queries are compared as bags before anything is written (`verify_build`). A plan that means something else is not used.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Plan
 
-# equal plans; equal rows; nobody looked; they differ; it fails for other rows; it fails by a guard on texts; a cache, which is
-# judged with the view
+# plans: equal plans; rows: equal rows; unchecked: not compared; differs: other rows; fails: an error for rows that the SELECT
+# accepts; clock: a guard on texts failed; part: a cache, judged together with its view
 How = Literal["plans", "rows", "unchecked", "differs", "fails", "clock", "part"]
-LARGEST_CHECKED = 1 << 30  # bytes of the inputs, under `verify_build: auto`
-# Else Spark cuts long lists of columns, the types of wide structs, and long plans; and of what it folds to a constant it shows
-# the value alone, not the type: y / 3 may be a quotient by a DECIMAL(1, 0) or by a DECIMAL(10, 0).
+LARGEST_CHECKED = 1 << 30  # bytes of all inputs, under `verify_build: auto`
+# By default Spark truncates long lists of columns, types of wide structs, and long plans. For folded constants it shows only the
+# value, not the type: y / 3 may be a quotient by a DECIMAL(1, 0) or by a DECIMAL(10, 0).
 _WHOLE = {
     "spark.sql.debug.maxToStringFields": "100000",
     "spark.sql.maxPlanStringLength": "100000000",
@@ -66,9 +66,9 @@ _SENTENCES: Mapping[How, str] = {
 
 @dataclass(frozen=True)
 class Proof:
-    """How it was found that a plan means what the user's SELECT means. `key` identifies both.
+    """How a plan was found to mean what the user's SELECT means, or not. `key` identifies both.
 
-    `difference`: why it does not. `evidence` is for people, where the plans are not equal.
+    `difference`: why it does not. `evidence`: text for people, if the plans are not equal.
     """
 
     how: How
@@ -85,7 +85,7 @@ class Proof:
 
     @property
     def refusal(self) -> Finding | None:
-        """Why the plan is not used; None if it is."""
+        """Why the plan is not used; None if it is used."""
         before = "this was found when the view was built"
         match self.how:
             case "differs":
@@ -98,7 +98,7 @@ class Proof:
 
 
 def read(text: str) -> Proof | None:
-    """The proof in a state."""
+    """Parse the proof in a state; None if there is none."""
     how, _, key = text.partition(":")
     return Proof(cast(How, how), key) if how in get_args(How) else None
 
@@ -131,24 +131,25 @@ class Question:
 
     @property
     def ours(self) -> exp.Select:
-        """What the planner reads: the user's columns of the stored rows. A guard can only fail, which the build shows."""
+        """What the planner understood: the user's columns of the stored rows, without guards. A guard can only fail, and the
+        build will show that."""
         shown = [column(name, "v") for name in self.columns]
         stored = cast(exp.Select, without_guards(self.stored(self.versions)))
         return exp.Select(expressions=shown).from_(subquery(stored, "v"))
 
     @property
     def theirs(self) -> exp.Expr:
-        """What the user wrote."""
+        """The user's SELECT."""
         return pinned_query(self.dialect, self.sql, self.inputs)
 
     def key(self, fingerprint: Mapping[str, str]) -> str:
-        """The same for the same SELECT read in the same way by the same version of the planner."""
+        """Hash that is equal for the same SELECT, read in the same way by the same version of the planner."""
         return digest(planner_version(), self.dialect.sql(self.stored({})), dict(fingerprint))
 
 
 @cache
 def planner_version() -> str:
-    """The version of this package; "" where it is not installed."""
+    """The version of this package; "" if it is not installed."""
     try:
         return version("dbt-idivm")
     except PackageNotFoundError:  # run from its sources
@@ -156,7 +157,7 @@ def planner_version() -> str:
 
 
 def judge(client: Client, question: Question, key: str, verify_build: str) -> Steps[Proof]:
-    """Whether the plan means what the SELECT means. Raises EngineFailure where Spark refuses the SELECT itself."""
+    """Judge whether the plan means what the SELECT means. Raises EngineFailure if Spark refuses the SELECT itself."""
     difference, evidence = yield from temporarily(client, _WHOLE, _difference(client, question))
     if difference is None and not evidence:
         return Proof("plans", key)
@@ -177,7 +178,8 @@ def judge(client: Client, question: Question, key: str, verify_build: str) -> St
 
 
 def _difference(client: Client, question: Question) -> Steps[tuple[str | None, str]]:
-    """What differs by names and types, and the evidence if the plans differ or prove nothing."""
+    """A difference in names and types (None if there is none), and the evidence if the plans differ or prove nothing ("" if they
+    are equal)."""
     theirs, ours = client.dialect.sql(question.theirs), client.dialect.sql(question.ours)
     stored_sql = client.dialect.sql(question.stored(question.versions))
     wanted = yield from client.columns(theirs, _THEIRS)
@@ -190,7 +192,7 @@ def _difference(client: Client, question: Question) -> Steps[tuple[str | None, s
         difference = yield from differing_branches(client, question.over_tables, question.versions)
     first = yield from _explained(client, client.commands.explain_query(theirs, _THEIRS))
     second = yield from _explained(client, client.commands.explain_query(ours, _OURS))
-    # what is folded to a constant hides its type, and that cannot be switched off everywhere
+    # folding to constants hides types, and not every engine can switch it off
     if difference is None and client.engine.fixed is None and _are_equal((first, second), (theirs, ours)):
         return None, ""
     return difference, _evidence(
@@ -199,7 +201,7 @@ def _difference(client: Client, question: Question) -> Steps[tuple[str | None, s
 
 
 def _explained(client: Client, statement: Statement) -> Steps[str]:
-    """Spark's plans; an error instead proves nothing."""
+    """Spark's plans; or the error message, which proves nothing."""
     try:
         rows = yield from client.ask(statement)
     except EngineFailure as failure:
@@ -207,7 +209,7 @@ def _explained(client: Client, statement: Statement) -> Steps[str]:
     return "\n".join(str(row[0]) for row in rows.rows)
 
 
-# Spark's plans do not show whether these leave out NULLs.
+# Spark's plans do not show whether these ignore NULLs.
 _SHIFTED = re.compile(r"\b(lag|lead)\(")
 _WITHOUT_NULLS = re.compile(r"\bignore\s+nulls\b", re.IGNORECASE)
 
@@ -224,7 +226,7 @@ def _are_equal(plans: tuple[str, str], texts: tuple[str, str]) -> bool:
 
 
 def _misread(question: Question, wanted: Columns, stored: Columns) -> str | None:
-    """What the planner takes the columns for and they are not."""
+    """How the columns differ from what the planner assumed; None if they do not."""
     types = dict(stored)
     ours = tuple((name, types.get(name, "none")) for name in question.columns)
     if ours != wanted:
@@ -234,7 +236,7 @@ def _misread(question: Question, wanted: Columns, stored: Columns) -> str | None
             return f"it compares rows by {question.plan.stored(attribute)}, of type void, of which no two NULLs match"
     for name, relied_upon in _relied_upon(question.plan).items():
         actual = types.get(name, "none")
-        # what sqlglot takes for an integer may be a decimal without a fraction, as ceil(x) is, which is as exact
+        # what sqlglot takes for an integer may be a decimal without a fraction, such as ceil(x), which is equally exact
         if actual != relied_upon and not (relied_upon == "bigint" and actual.startswith("decimal(")):
             return f"it takes {name} for {relied_upon}, and it is {actual}"
     for name in _ordered(question.plan):
@@ -245,7 +247,8 @@ def _misread(question: Question, wanted: Columns, stored: Columns) -> str | None
 
 
 def _relied_upon(plan: Plan) -> dict[str, str]:
-    """The types of stored columns maintained by adding, which is exact only for these. Nothing depends on other types."""
+    """Stored column → type, for columns maintained by adding, which is exact only for these types. Nothing depends on the types
+    of other columns."""
     additive = plan.way("additive")
     if not isinstance(additive, Additive):
         return {}
@@ -256,7 +259,7 @@ def _relied_upon(plan: Plan) -> dict[str, str]:
 
 
 def _result_type(aggregate: Aggregate, call: Call) -> str:
-    """The type that a count, a sum or an average maintained by adding has in Spark."""
+    """Spark's type of a count, sum or average that is maintained by adding."""
     if call.function == "count":
         return "bigint"
     kind = aggregate.child.types[call.argument or ""]
@@ -266,14 +269,14 @@ def _result_type(aggregate: Aggregate, call: Call) -> str:
 
 
 def _ordered(plan: Plan) -> list[str]:
-    """The stored columns that are extremes maintained by adding."""
+    """Stored columns with minima and maxima that are maintained by adding."""
     additive = plan.way("additive")
     extremes = {call.name for _, call in additive.state.extremes} if isinstance(additive, Additive) else set()
     return [each.name for each in plan.columns if each.attribute in extremes]
 
 
 def _size(client: Client, tables: Mapping[str, Input]) -> Steps[int]:
-    """Bytes of the inputs, as their logs say."""
+    """Total bytes of the inputs, according to their logs."""
     total = 0
     for name in sorted({found.table for found in tables.values()}):
         rows = yield from client.ask(client.commands.detail(name))
@@ -282,9 +285,9 @@ def _size(client: Client, tables: Mapping[str, Input]) -> Steps[int]:
 
 
 def _rows_differ(client: Client, question: Question) -> Steps[str | None]:
-    """A row of which the two queries give different numbers of copies.
+    """A row that the two queries return in different numbers of copies, as text; None if there is none.
 
-    Two evaluations of one sum of floats may differ in the last digits, so these are then compared with less of them.
+    Two evaluations of the same sum of floats may differ in the last digits, so floats are then compared again with fewer digits.
     """
     found = yield from _compared(client, question, {})
     if found is None:

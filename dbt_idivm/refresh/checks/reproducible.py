@@ -1,8 +1,8 @@
-"""Whether a row that left a view can be computed again, bit by bit, from the former state of the inputs.
+"""Whether a row that leaves a view can be computed again, bit by bit, from the former state of the inputs.
 
-Where a view is stored, what leaves it is deleted by its ID. A log of changes without a view has to name the whole row as it was
-logged, so every value has to be a function of the bag of the inputs' rows. It is none where it depends on the order of rows: a
-sum of floats does, and which of several values that Spark takes as equal is shown (0.0 and -0.0, texts under a collation).
+A stored view deletes such rows by their IDs. A log of changes without a view has to contain the whole row as it was logged, so
+every value has to be a function of the bag of the inputs' rows. It is not if it depends on the order of rows: sums of floats do,
+and so does the choice among values that Spark considers equal (0.0 and -0.0, texts under a collation).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _OF_ANY_ORDER = frozenset({"bool_and", "bool_or", "bit_and", "bit_or", "bit_xor"
 
 
 def unreproducible(root: Operator) -> str | None:
-    """What of a view may come out otherwise when it is computed again; None if nothing does."""
+    """Description of a value in the view that may differ when it is computed again; None if there is none."""
     return next((found for node in operators(root) if (found := _of_node(node)) is not None), None)
 
 
 def _of_node(node: Operator) -> str | None:
     if isinstance(node, Aggregate):
         below = node.child.types
-        # floats that are grouped by are normalised by Spark
+        # Spark normalises floats in grouping keys
         group = next((name for name in node.groups if below[name].find(exp.CollateColumnConstraint)), None)
         call = next((each for each in node.calls if not _is_exact(each, below)), None)
         return group if group is not None else None if call is None else call.value.sql("spark")
@@ -41,7 +41,7 @@ def _of_node(node: Operator) -> str | None:
 
 
 def _is_exact(call: Call, below: Mapping[str, exp.DataType]) -> bool:
-    """Whether the aggregate of a bag is one value, whatever the order of its rows."""
+    """Whether the aggregate of a bag has one value, regardless of the order of its rows."""
     kinds = [below[name] for name in call.arguments]
     if isinstance(call.value, exp.Count):
         return True

@@ -1,7 +1,8 @@
-"""The types of UNIONs and of their branches, by the engine's word.
+"""Types of UNIONs and of their branches, as the engine reports them.
 
-What a rule carries up from one branch has the branch's type: 7 of an INT branch is '7' as a text, and '7.00' after a union with
-DECIMAL(10, 2). The front end casts the branches to the union's types; whether they then are the same is asked again.
+A rule that carries values up from one branch uses that branch's type: 7 in an INT branch is '7' as a text, but '7.00' after a
+union with DECIMAL(10, 2). The front end casts the branches to the union's types; here the engine is asked whether they are now
+equal.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ _NULL = "void"  # the type of NULL, which takes the type of the other branches
 
 
 def ask_types(client: Client, unions: Sequence[UntypedUnion], versions: Mapping[str, int]) -> Steps[list[str]]:
-    """The types of `coercion.question`'s columns over the tables at these versions, the newest ones if none is given."""
+    """The types of the columns of `coercion.question` over the tables at these versions (the newest ones if none is given)."""
     query = client.dialect.sql(relation_query(question(unions), Binding(versions, dialect=client.dialect)))
     rows = yield from client.ask(client.commands.describe_query(query, "UNIONs and their branches"))
     return [str(row[1]) for row in rows.rows]
 
 
 def differing_branches(client: Client, plan: Plan, versions: Mapping[str, int]) -> Steps[str | None]:
-    """A column that two branches have in different types; None if there is none. `plan` is over tables."""
+    """A column with different types in two branches, as text; None if there is none. `plan` reads tables only, no caches."""
     unions = tuple(operators_of(plan.root, UnionAll))
-    asked = tuple(UntypedUnion(union, at_once=True) for union in unions)  # the branches are of one type, or something is wrong
+    asked = tuple(UntypedUnion(union, at_once=True) for union in unions)  # the branches are cast to one type already
     types_of = answers(asked, (yield from ask_types(client, asked, versions))) if asked else []
     for union, types in zip(unions, types_of, strict=True):
         for output, *kinds in zip(union.outputs, *types.branches, strict=True):

@@ -1,10 +1,10 @@
-"""Types whose values are not equal as their texts are, so that they have no net diff: a plan may not read them.
+"""Types whose equality differs from that of their texts, so that they have no net diff. Plans may not read them.
 
-A collation makes texts equal that differ. CHAR(n) is read with blanks up to its length, and what it is compared with gets
-them too, but only where the engine knows the column: rows inlined as literals would be compared without. DESCRIBE calls
-such a column of a Delta table a string.
+Under a collation, different texts are equal. CHAR(n) is padded with blanks when it is read, and so is whatever it is compared
+with, but only where the engine knows the column: rows inlined as literals would be compared unpadded. DESCRIBE reports such a
+column of a Delta table as a string.
 
-And a struct of whose type only a part is shown: what others change of the rest would not be seen.
+Structs whose type is shown only in part are excluded as well: changes in the hidden part would go unnoticed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CHAR = re.compile(r"\bchar\(", re.IGNORECASE)
 
 
 def unsupported_types(client: Client, scans: Iterable[Scan]) -> Steps[list[Finding]]:
-    """Why a plan that reads base tables by these scans cannot be used; nothing if it can."""
+    """Why a plan with these scans of base tables cannot be used; empty if it can."""
     scans = tuple(scans)
     cut = sorted({(scan.table, a.name) for scan in scans for a in scan.base_columns if a.definition is None and is_cut(a.type)})
     read = sorted(

@@ -1,8 +1,8 @@
-"""Functions that the user calls deterministic, as far as it can be checked that they are functions of one row, and of it alone.
+"""Check functions that the user calls deterministic: as far as possible, that they are functions of one row and of nothing else.
 
-The body of a SQL function is read as the SELECT list of a query over its parameters: what is refused in a model is refused in
-it, and so are subqueries, whose tables nobody would watch, and calls of the user's functions. Of any other function Spark is
-asked for its type in the condition of a join, where aggregates, generators and functions flagged non-deterministic may not be.
+The body of a SQL function is read as the SELECT list of a query over its parameters: whatever is refused in a model is refused
+there, and so are subqueries, whose tables nobody would watch, and calls of user functions. For all other functions Spark is asked
+for the type in a join condition, which may not contain aggregates, generators and functions flagged as non-deterministic.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ONE_ROW: Relation = OneRow()
 
 
 def called_functions(client: Client, sql: str, inputs: Inputs, listed: Iterable[str]) -> Steps[dict[str, DescribedFunction]]:
-    """Those of the listed functions that a SELECT and the views that it reads call, by name."""
+    """Name → those of the listed functions that a SELECT, or a view that it reads, calls."""
     wanted = set(listed)
     trees = [Text(text).parse() for text in (sql, *(view.text for view in inputs.views.values()))] if wanted else []
     names = {name for tree in trees if isinstance(tree, exp.Query) for name, _ in user_functions.calls(tree)}
@@ -51,7 +51,7 @@ def called_functions(client: Client, sql: str, inputs: Inputs, listed: Iterable[
 
 
 def usable(functions: Mapping[str, DescribedFunction]) -> dict[str, UserFunction]:
-    """The functions as the planner sees them. Raises IDIVM-234 for those that are not deterministic functions of one row."""
+    """The functions as the planner needs them. Raises IDIVM-234 for those that are not deterministic functions of one row."""
     found, wrong = {}, []
     for name, each in functions.items():
         problem = each.problem or (_problem(name, each.sql) if each.sql is not None else None)
@@ -68,7 +68,7 @@ def _as_planned(function: SqlFunction) -> UserFunction:
 
 
 def _problem(name: str, function: SqlFunction) -> str | None:
-    """Why a SQL function is not maintained; None if it is."""
+    """Why a SQL function cannot be maintained; None if it can."""
     if function.is_table:
         return "it is a table function"
     if not function.body:
@@ -88,7 +88,7 @@ def _problem(name: str, function: SqlFunction) -> str | None:
         return f"of its body: {error.findings[0].summary}"
     if any(not isinstance(each, Project | Scan | OneRow) for each in operators(lowered.root)):
         return "its body has a subquery or an aggregate"
-    # the guard would be in this plan, and not in the body that Spark calls
+    # a guard would be part of this plan, but not of the body that Spark calls
     values = (value for each in operators(lowered.root) for value in each.expressions)
     if any(guarded_text(node) is not None for value in values for node in value.walk()):
         return "its body casts a text to TIMESTAMP, and Spark completes a text that holds a time alone by the current day"
@@ -96,7 +96,7 @@ def _problem(name: str, function: SqlFunction) -> str | None:
 
 
 def _parameters(function: SqlFunction) -> tuple[Attribute, ...] | None:
-    """The parameters; None if they cannot be read, or have defaults, which may be anything."""
+    """The parameters; None if they cannot be parsed or have defaults, which may be anything."""
     if not function.parameters:
         return ()
     try:
@@ -112,8 +112,8 @@ def _parameters(function: SqlFunction) -> tuple[Attribute, ...] | None:
 
 
 def typed(client: Client, root: Operator, functions: Mapping[str, UserFunction]) -> Steps[dict[str, UserFunction]]:
-    """The functions with the type of their calls in a plan, where it is one. Raises IDIVM-234 for those that Spark does not take
-    for deterministic functions of one row."""
+    """Add the result types of the functions, where all calls in a plan have the same type. Raises IDIVM-234 for functions that
+    Spark does not consider deterministic functions of one row."""
     kinds: dict[str, set[str]] = {}
     for name, rows, call in _calls(root):
         if functions[name].untyped:
@@ -126,7 +126,8 @@ def typed(client: Client, root: Operator, functions: Mapping[str, UserFunction])
 
 
 def _type_of_call(client: Client, name: str, rows: Relation, call: exp.Expr) -> Steps[str]:
-    """The type of the call over these rows, if Spark accepts it in the condition of a join; "unknown" inside a lambda."""
+    """The type of the call over these rows, if Spark accepts it in a join condition; "unknown" inside a lambda. Raises
+    IDIVM-234."""
     one_row = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), "one")])
     read = relation_query(rows, Binding(dialect=client.dialect)) if rows.columns else one_row
     whole = _closed(call)
@@ -145,7 +146,7 @@ def _type_of_call(client: Client, name: str, rows: Relation, call: exp.Expr) -> 
 
 
 def _calls(root: Operator) -> Iterator[tuple[str, Relation, exp.Expr]]:
-    """The calls of the user's functions in a plan, each with the rows that it is over."""
+    """Calls of user functions in a plan: name, input rows of the operator, and call."""
     for operator in operators(root):
         for expression in operator.expressions:
             for name, call in user_functions.calls(expression):
@@ -153,7 +154,7 @@ def _calls(root: Operator) -> Iterator[tuple[str, Relation, exp.Expr]]:
 
 
 def functions_in(root: Operator) -> frozenset[str]:
-    """The user's functions that a plan calls, by name."""
+    """Names of the user functions that a plan calls."""
     return frozenset(name for name, _, _ in _calls(root))
 
 
@@ -162,7 +163,7 @@ def _together(left: Relation, right: Relation) -> Relation:
 
 
 def _closed(call: exp.Expr) -> exp.Expr:
-    """The call, or the one around it that gives values to the variables of a lambda which it reads."""
+    """The outermost call around it that binds the lambda variables which it reads, or the call itself."""
     lambdas = call.find_ancestor(exp.Lambda)
     while lambdas is not None and lambdas.parent is not None:
         call = lambdas.parent

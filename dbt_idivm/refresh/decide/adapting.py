@@ -1,8 +1,9 @@
-"""Whether a changed model is adapted: its stored rows taken over into the new definition, instead of a rebuild (ADR 0047).
+"""Decide whether a changed model is migrated: its stored rows are kept and adapted to the new definition instead of rebuilt (ADR
+0047).
 
-The old definition is compiled again from what the table's properties say of it, over the inputs as they are now. It is the
-definition of the stored rows only if it has the fingerprint that their state has, in every part: then nothing else has changed,
-no column of an input, no view or function of the user's, no setting. What is in doubt is rebuilt, as before.
+The old definition is compiled again from the properties of the table, over the current inputs. It is the definition of the stored
+rows only if its fingerprint equals that of their state in every part: then nothing else has changed, neither columns of inputs,
+nor views and functions of the user, nor settings. In any doubt the view is rebuilt.
 """
 
 from __future__ import annotations
@@ -39,19 +40,19 @@ _PROVEN = ("plans", "rows")
 
 @dataclass(frozen=True)
 class Adapting:
-    """What is done: the work, its plan with the proof that it means what the SELECT means, and the versions that are read: those
-    of the old state, of a table that the old view does not read the pinned one."""
+    """A migration: the work, its proven plan, and the versions to be read. These are the versions of the old state; tables that
+    the old view does not read are read at their pinned versions."""
 
     work: Work
     plan: Plan
     found: Adaptation
     inputs: Mapping[str, Consumed]
     state: State  # of the stored view
-    known_keys: Mapping[str, tuple[str, ...]]  # input that the old view read, not through caches → the columns of its key
-    # input → its columns that the old view did not read, where the table is read at another version than the pinned one
+    known_keys: Mapping[str, tuple[str, ...]]  # inputs that the old view read directly → columns of their keys
+    # input → columns that the old view did not read, for tables that are not read at their pinned version
     fresh_columns: Mapping[str, tuple[str, ...]]
-    later: Observed  # what will be observed when it is done
-    then: Choice | None  # of the refresh that follows, as far as commits say; None where it has nothing to do, or nobody can say
+    later: Observed  # what will be observed after the migration
+    then: Choice | None  # expected choice of the next refresh, according to commits; None if it does nothing or is unknown
 
     @property
     def versions(self) -> dict[str, int]:
@@ -59,7 +60,7 @@ class Adapting:
 
 
 def adapting(seen: Observed) -> Steps[Adapting | None]:
-    """How the stored view becomes that of the changed model; None if it is to be rebuilt. Nothing is written."""
+    """How to migrate the stored view to the changed model; None if it has to be rebuilt. Writes nothing."""
     work, state = seen.work, seen.work.stored.state
     if state is None or not _may_be_adapted(seen, state):
         return None
@@ -67,7 +68,7 @@ def adapting(seen: Observed) -> Steps[Adapting | None]:
     assert plan is not None
     try:
         old = yield from _old_plan(work, state)
-    except (IdivmError, EngineFailure):  # the old definition is none any more
+    except (IdivmError, EngineFailure):  # the old definition is no longer valid
         return None
     found = adapt(old[0], plan, work.stored.table) if old is not None else None
     inputs = consumed_by(work.planned, state)
@@ -86,20 +87,20 @@ def adapting(seen: Observed) -> Steps[Adapting | None]:
 
 
 def _may_be_adapted(seen: Observed, state: State) -> bool:
-    """Whether nothing but the definition speaks against what is stored, which is known to be right, and is all there is."""
+    """Whether the changed definition is the only obstacle, and the stored rows are complete and known to be right."""
     planned, reason, config = seen.work.planned, seen.reason, seen.work.job.config
     is_changed = isinstance(reason, Finding) and reason.code == _CHANGED and seen.work.stored.reason is None
     is_whole = planned.plan is not None and planned.repeatable
     is_sure = state.trusted and not state.volatile and state.checked and not state.unverified and seen.work.stored.shown
     known = proof.read(state.proof)
     is_proven = (known is not None and known.how in _PROVEN) or config.verify_build == "never"
-    # the commit without rows that ends an adaptation cannot be claimed (ADR 0046)
+    # the final commit without rows cannot be claimed (ADR 0046)
     is_committed = seen.work.job.client.engine.ledger is None
     return is_changed and is_whole and is_sure and is_proven and is_committed and config.keeps_view
 
 
 def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[str, ...]]] | None]:
-    """The plan that the stored rows are the rows of, and the keys that it relies on; None if what is known gives another one."""
+    """The plan of the stored rows, and the keys that it relies on; None if the stored properties lead to another fingerprint."""
     job = work.job
     facts = yield from job.client.once(("facts", work.stored.table), lambda: describe(job.client, work.stored.table))
     properties = facts.properties if facts is not None else {}
@@ -116,21 +117,21 @@ def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[
     kept = state.kept if job.config.chooses_caches else Kept()
     _, plan = yield from compiled(then, inputs, keys, kept, is_maintained=False)
     found = kept_layout(then, work.stored, fingerprint(then.request, job.config, inputs, keys, plan))
-    # caches look up the keys of their tables, and where they are rebuilt for their costs, later
+    # caches look up the keys of their own tables, possibly later, when they are rebuilt for their cost
     known = {name: key.columns for name, key in keys.items() if inputs.tables[name].table in plan.tables}
     return (plan, known) if dict(found) == dict(state.plan) else None
 
 
-# Wrong without it: an upstream view that needs hidden columns now, or no more, is another table under the same name, and the
-# stored rows would be taken for those of its pinned version.
+# Wrong without it: an upstream view that begins or ceases to need hidden columns is another table under the same name, and the
+# stored rows would be attributed to its pinned version.
 def _are_consumed(inputs: Inputs, state: State) -> bool:
-    """Whether the names in the old definition are those of the tables that the stored rows were computed from."""
+    """Whether the names in the old definition still mean the tables that the stored rows were computed from."""
     known = {name: each.table for name, each in state.inputs.items()}
     return all(known.get(name) == each.table for name, each in inputs.tables.items())
 
 
 def consumed_by(planned: Planned, state: State) -> Mapping[str, Consumed] | None:
-    """The versions of the new view's inputs, and of its caches; None where one has none."""
+    """Inputs and caches of the new view → versions to read; None if one of them has no version."""
     before = {each.table: each for each in state.inputs.values()}
     found = {}
     for name, each in planned.inputs.tables.items():
@@ -142,7 +143,7 @@ def consumed_by(planned: Planned, state: State) -> Mapping[str, Consumed] | None
 
 
 def fresh_columns(planned: Planned, inputs: Mapping[str, Consumed], old: Plan) -> Mapping[str, tuple[str, ...]]:
-    """The columns of inputs of whose types at the versions that are read the fingerprint of the stored state says nothing."""
+    """Input → columns whose types, at the versions to be read, are not covered by the fingerprint of the stored state."""
     before = used_columns(planned.inputs, old)
     found = {
         name: tuple(each for each in columns if each not in before.get(name, {}))
@@ -153,9 +154,9 @@ def fresh_columns(planned: Planned, inputs: Mapping[str, Consumed], old: Plan) -
 
 
 def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Steps[tuple[Observed, Choice | None] | None]:
-    """What will be observed when it is done, and chosen then; None where that is certainly a rebuild."""
+    """What will be observed and chosen after the migration; None if that is certainly a rebuild."""
     stored = replace(seen.work.stored, state=replace(state, inputs=inputs, plan=seen.work.planned.fingerprint))
-    # the commit of the adapted rows will come after those of an input that was replaced since, whose layout is not known then
+    # the commit of the migrated rows will follow those of an input that was replaced since, whose layout is not known then
     newest = [each.commit.at for each in seen.work.planned.inputs.tables.values() if each.commit is not None]
     if stored.committed is not None:
         stored = replace(stored, committed=replace(stored.committed, at=max(stored.committed.at, *newest)))
@@ -172,11 +173,11 @@ def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Step
     return later, choose_unread(Costs(later)) if ways else None
 
 
-# Wrong without it: a version of a cache that was made again is another one's.
+# Wrong without it: a version number of a cache that was created again refers to other rows.
 def _with_consumed_caches(client: Client, planned: Planned, state: State) -> Steps[Planned | None]:
-    """With the caches among the inputs, at the versions of the state; None where one does not show that any more.
+    """Add the caches at the versions of the state to the inputs; None if a cache no longer has that version.
 
-    Nothing of it is remembered: other models of the run may be about to refresh these caches.
+    Nothing is remembered, because other models of the run may be about to refresh these caches.
     """
     found = planned
     for cache in planned.caches:
@@ -193,16 +194,17 @@ def _with_consumed_caches(client: Client, planned: Planned, state: State) -> Ste
 
 
 def pays(later: Observed, then: Choice | None, found: Adaptation) -> bool:
-    """Whether it is estimated to be cheaper, with the refresh that follows, than a rebuild, after which there is none."""
+    """Whether the migration and the refresh that follows are estimated to be cheaper than a rebuild, which needs no refresh
+    afterwards."""
     known = estimated(later, found)
-    if known is None:  # nobody can say, but that it reads less, or writes less
+    if known is None:  # unknown sizes: compare what is read and written
         read, of_rebuild = len(found.sources), len(Costs(later).plan.tables)
         return read < of_rebuild or (found.in_place and read == of_rebuild)
     return known.estimate + (then.estimate if then is not None else 0.0) <= known.of(REBUILD).seconds
 
 
 def estimated(later: Observed, found: Adaptation) -> Choice | None:
-    """Taking the stored rows over, against a rebuild; None where sizes are not known."""
+    """The estimated choice between the migration and a rebuild; None if sizes are unknown."""
     costs = Costs(later)
     if costs.unknown is not None or later.view is None:
         return None
@@ -212,8 +214,8 @@ def estimated(later: Observed, found: Adaptation) -> Choice | None:
 
 
 def _proven(work: Work) -> Steps[Planned | None]:
-    """The model with the proof that its plan means what its SELECT means; None where Spark's plans do not show that: comparing
-    rows would take as long as a rebuild, which does so."""
+    """The model with a proof that its plan means what its SELECT means; None if Spark's plans do not show that. Comparing rows
+    would take as long as a rebuild, which does it anyway."""
     job, planned = work.job, work.planned
     key = proof_key(job, planned)
     known = proof.read(work.stored.state.proof) if work.stored.state is not None else None

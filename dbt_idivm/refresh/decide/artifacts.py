@@ -1,4 +1,4 @@
-"""The files about a model for people to read, such as its Δ-script: texts that are rendered only where somebody reads them."""
+"""Files about a model for people to read, such as its Δ-script. The texts are rendered only if somebody reads them."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.logged_tuples import LoggingTuples
 from dbt_idivm.script.ways import STRATEGIES, WayName
 
-_ANY_ENTRY = Entry(1, "{}")  # in a script: the number and the versions are those of a refresh
-MEANING = "meaning"  # of the plan: the heading under which an artifact says how it was judged
+_ANY_ENTRY = Entry(1, "{}")  # placeholder for the refresh number and the versions in a script
+MEANING = "meaning"  # section of a plan that says how its meaning was judged
 
 
 def artifacts(job: Job, planned: Planned) -> Artifacts:
-    """The plan and its Δ-script: deterministic, so that a pull request can show how they differ."""
+    """The plan and its Δ-script. They are deterministic, so that a pull request can show how they change."""
     proof = planned.proof
     judged = (proof.how, proof.evidence) if proof is not None else None
     tables = [planned.table, *(found.table for found in planned.inputs.tables.values())]
     made_from = digest(planner_version(), request_digest(job), dict(planned.fingerprint), tables, str(planned.refusal), judged)
-    # of all ways, among which it is chosen for each refresh, the script has those that are preferred
+    # of all ways, from which each refresh chooses, the script shows the preferred ones
     shown = STRATEGIES["id"] if job.config.chooses else job.config.ways
     return Artifacts(made_from, partial(_texts, job.dialect, planned, shown))
 

@@ -1,7 +1,7 @@
-"""`caches: auto`: whether intermediate caches are worth their refreshes, reconsidered whenever a refresh is chosen (ADR 0037).
+"""`caches: auto`: decide whether intermediate caches are worth their refreshes, at every refresh (ADR 0037).
 
-Rent or buy: a view is maintained without a cache until the cache would have saved what building it takes. Caches that are kept go
-when they have lost as much.
+This is the rent-or-buy problem: a view is maintained without a cache until the cache would have saved its own building time. Kept
+caches are dropped once they have lost as much.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dbt_idivm.refresh.decide.planned import Source
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.plan import Plan
 
-_WORTH = 0.75  # of today's estimate: a smaller gain may be none
-_LOOKING = 0.1  # of a refresh's estimate: so long candidates are planned
+_WORTH = 0.75  # new estimate / current estimate: smaller gains may not be real
+_LOOKING = 0.1  # maximal planning time for candidates / estimate of the refresh
 _MOST_CANDIDATES, _MOST_CACHES = 12, 3
 
 
@@ -38,13 +38,13 @@ class _Variant:
 
     @property
     def price(self) -> float:
-        """What it takes to change to it."""
+        """Seconds to switch to this variant: building its caches and the view."""
         return self.estimate.caches + self.estimate.view
 
 
 def reconsidered(decided: Decision, upkeep: float) -> tuple[Kept, Finding | None]:
-    """What the view is to keep, and why it is rebuilt with other caches now, if it is. `upkeep`: the estimated seconds that the
-    caches it has took before it."""
+    """The caches that the view should keep, and a reason if it has to be rebuilt with other caches now. `upkeep`: estimated
+    seconds that its current caches took before it."""
     planned, choice = decided.work.planned, decided.choice
     is_chosen = decided.work.job.config.chooses_caches and choice is not None and REBUILD in choice.estimates
     if not is_chosen or choice is None or planned.source is None:
@@ -55,7 +55,7 @@ def reconsidered(decided: Decision, upkeep: float) -> tuple[Kept, Finding | None
 
 
 def _still(variants: _Variants, kept: Kept) -> tuple[Kept, Finding | None]:
-    """Both estimates are without what experience says of the one plan that is used."""
+    """Reconsider the current caches. Both estimates ignore experience, which exists only for the plan in use."""
     without, current = variants.of(()), variants.of(kept.subviews)
     if without is None or current is None:
         return kept, None
@@ -67,7 +67,7 @@ def _still(variants: _Variants, kept: Kept) -> tuple[Kept, Finding | None]:
 
 
 def _new(variants: _Variants, kept: Kept, choice: Choice, now: float) -> tuple[Kept, Finding | None]:
-    if _WORTH * now <= 2 * variants.prices.merges:  # what a view and a cache take at least
+    if _WORTH * now <= 2 * variants.prices.merges:  # the least that a view and a cache take
         return kept, None
     without = variants.of(())
     best = variants.best() if without is not None else None
@@ -82,7 +82,7 @@ def _new(variants: _Variants, kept: Kept, choice: Choice, now: float) -> tuple[K
 
 
 class _Variants:
-    """The same view with other caches, after the same changes. `within`: the seconds in which candidates are planned."""
+    """The same view with other caches, after the same changes. `within`: seconds in which candidates are planned."""
 
     def __init__(self, decided: Decision, source: Source, within: float) -> None:
         work = decided.work
@@ -100,7 +100,7 @@ class _Variants:
         self.until = self.clock() + within
 
     def best(self) -> _Variant | None:
-        """The greedy choice: the cache that saves most, and others as long as they save much, too."""
+        """The greedy choice: the cache that saves most, then further ones as long as they save much as well."""
         found = list(self._with_one_more((), self.source.candidates()[:_MOST_CANDIDATES]))
         best = min(found, key=_refresh, default=None)
         useful = [each.subviews[0] for each in sorted(found, key=_refresh)]
@@ -116,12 +116,12 @@ class _Variants:
             if each in chosen or self.clock() > self.until:
                 continue
             found = self.of((*chosen, each))
-            # the user's relation stays what it is, a table or a view
+            # the user's relation has to stay a table or a view, as it is
             if found is not None and len(found.plan.caches) > len(chosen) and found.plan.hidden == self.hidden:
                 yield found
 
     def of(self, subviews: tuple[str, ...]) -> _Variant | None:
-        """With these caches; None where they cannot be, or the size of a table is not known."""
+        """The variant with these caches; None if they are not possible, or the size of a table is unknown."""
         with suppress(IdivmError, ValueError):
             plan = self.source.keeping(subviews).plan(self.ways)
             if all(table in self.sizes for table in plan.base_tables):

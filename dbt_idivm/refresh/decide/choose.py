@@ -1,8 +1,8 @@
-"""Choosing how a maintained relation is brought up to date: by which way, or by a rebuild, and why. Nothing is written here.
+"""Choose how a maintained relation is brought up to date: by which way, or by a rebuild, and why. Nothing is written here.
 
-It is chosen twice. Before net diffs are read: what may be used at all, and whether a rebuild is cheaper however few rows are
-behind the changes. After: the cheapest of the ways whose guard holds for these net diffs and, under `strategy: auto`, the
-rebuild. Other strategies take the first way of those that they name (ADR 0017).
+There are two choices. The first, before net diffs are read: which ways are possible, and whether a rebuild is cheaper however few
+rows have changed. The second, after that: the cheapest of the ways whose guard holds for these net diffs and, under `strategy:
+auto`, the rebuild. Other strategies take the first of the ways that they name (ADR 0017).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from dbt_idivm.script.ways import Application, Way
 
 @dataclass(frozen=True)
 class Ready:
-    """All that an incremental refresh takes; without an application nothing in the view changes. `few`: whether its statement
-    has a source of few rows, None if that is not known; `fetched`: what of them is fetched first."""
+    """Everything that an incremental refresh needs. `application`: None if nothing in the view changes. `few`: whether the source
+    of its statement has few rows, None if unknown. `fetched`: which part of the source is fetched first."""
 
     changes: Changes
     application: Application | None
@@ -38,8 +38,8 @@ class Ready:
 
 @dataclass(frozen=True)
 class Decision:
-    """How a view or cache is to be brought up to date: incrementally, or by a rebuild for the reason. `choice`: among what,
-    where there was one and the sizes are known. `moves`: how far the inputs moved, where that was observed."""
+    """How a view or cache is brought up to date: incrementally, or by a rebuild with a reason. `choice`: the alternatives, if
+    there were any and sizes are known. `moves`: the moves of the inputs, if observed."""
 
     work: Work
     way: Ready | Finding
@@ -48,7 +48,7 @@ class Decision:
 
 
 def decide(seen: Observed) -> Steps[Decision]:
-    """The decision for a view or cache. The caches that it reads are up to date. Raises IDIVM-306."""
+    """Decide for a view or cache whose own caches are up to date. Raises IDIVM-306."""
     seen = yield from observe_inputs(seen)
     ways = choose_ways(seen)
     if isinstance(ways, Finding):
@@ -70,7 +70,7 @@ def decide(seen: Observed) -> Steps[Decision]:
             job.client, planned.plan, planned.keyed_inputs, job.config.verify, seen.moves, planned.sizes
         )
     except IdivmError:
-        # what looks like a broken key may be one that was broken when a rebuild read it, and holds now
+        # an apparent violation may be of a key that was broken when a rebuild read it, and holds now
         broken = yield from look_up()
         if broken is None:
             raise
@@ -93,7 +93,7 @@ def _timed(decision: Decision, started: float, decided: float) -> Decision:
 
 
 def choose_ways(seen: Observed) -> tuple[Way, ...] | Finding:
-    """The ways that may be used, in order of preference; none where no input moved; or the reason to rebuild."""
+    """The possible ways in order of preference, empty if no input moved; or the reason to rebuild."""
     if seen.reason is not None:
         return seen.reason
     if not any(move.moved for move in seen.moves.values()):
@@ -106,7 +106,8 @@ def choose_ways(seen: Observed) -> tuple[Way, ...] | Finding:
 
 
 def may_rebuild(seen: Observed) -> bool:
-    """Whether a rebuild is among the alternatives: not where this run pinned an older version of an input than the view has."""
+    """Whether a rebuild is an alternative. It is not if this run has pinned an older version of an input than the view was built
+    from."""
     inputs, moves = seen.work.planned.inputs.tables.values(), seen.moves
     return seen.work.job.config.may_rebuild and all(
         each.version is None or each.version >= moves[each.table].consumed.version for each in inputs
@@ -114,7 +115,7 @@ def may_rebuild(seen: Observed) -> bool:
 
 
 def choose_early(costs: Costs) -> Decision | None:
-    """A rebuild, if it is cheaper than every way at its best; None if the net diffs are to be read first."""
+    """A rebuild, if it is cheaper than every way at its best; None if the net diffs should be read first."""
     seen = costs.seen
     if not may_rebuild(seen):
         return None
@@ -129,7 +130,7 @@ def choose_early(costs: Costs) -> Decision | None:
 
 
 def choose_late(costs: Costs, changes: Changes) -> Decision:
-    """What is done about net diffs, by a way whose guard holds or by a rebuild."""
+    """The decision for net diffs that were read: a way whose guard holds, or a rebuild."""
     found = applications(costs.plan, changes.net)
     if found is None:
         return Decision(costs.seen.work, Ready(changes, None))
@@ -139,7 +140,7 @@ def choose_late(costs: Costs, changes: Changes) -> Decision:
 
 
 def choose_unread(costs: Costs) -> Choice | None:
-    """What is expected to be chosen, by commits; None if nothing is to be done, or a size is not known."""
+    """The expected choice, according to commits; None if nothing is to be done, or a size is unknown."""
     if costs.unknown is not None:
         return None
     situation = costs.unread()
@@ -150,7 +151,7 @@ def choose_unread(costs: Costs) -> Choice | None:
 def _decision(
     costs: Costs, found: Sequence[Application], situation: Situation, *, is_read: bool, changes: Changes | None = None
 ) -> Decision:
-    """The chosen one of the applications and the rebuild."""
+    """Choose among the applications and the rebuild."""
     seen, invocation, config = costs.seen, costs.seen.work.job.client.invocation, costs.seen.work.job.config
     reading = 0.0 if is_read else costs.reading_seconds
     ways = [costs.way(each, situation) for each in found]

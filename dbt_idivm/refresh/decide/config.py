@@ -1,4 +1,4 @@
-"""The model's config, validated: an unknown key or value is an error that names the nearest one."""
+"""Validate the model's config. An unknown key or value is an error that names the nearest known one."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.relation_name import as_named, name_parts
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, WayName
 
-CHOOSING = ("auto", "incremental")  # the strategies under which the cheapest way is chosen for each refresh
-# key → values it takes; None: checked by a function of its own
+CHOOSING = ("auto", "incremental")  # strategies that choose the cheapest way for each refresh
+# key → accepted values; None: checked by a function of its own
 _CHOICES: Mapping[str, tuple[str, ...] | None] = {
     "strategy": (*CHOOSING, "id", "tuple", "recompute", "full"),
     "on_unsupported": ("full", "error"),
@@ -31,7 +31,7 @@ _CHOICES: Mapping[str, tuple[str, ...] | None] = {
     "optimize_every": None,
     "vacuum": None,
 }
-# dbt's own; the schema always follows the SELECT, unless it is not to change
+# dbt's own settings; the schema always follows the SELECT unless it must not change
 _DBT_CHOICES: Mapping[str, tuple[str, ...]] = {
     "on_configuration_change": ("apply", "continue", "fail"),
     "on_schema_change": ("ignore", "append_new_columns", "sync_all_columns", "fail"),
@@ -47,7 +47,7 @@ _ICEBERG = ("delta.enableicebergcompat", "delta.universalformat")
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """How the user wants the model. `keys` names inputs as the user writes them in `ref` and `source`."""
+    """The user's settings for a model. `keys` names inputs as the user writes them in `ref` and `source`."""
 
     strategy: str = "auto"
     on_unsupported: str = "full"
@@ -70,20 +70,20 @@ class ModelConfig:
 
     @property
     def ways(self) -> tuple[WayName, ...]:
-        """The ways that the strategy names, in order of preference; all of them where the cheapest is chosen. Without a view to
-        read and to write only one gives its changes."""
+        """The ways of the strategy in order of preference; all of them if the cheapest is chosen. Without a stored view only
+        `tuple` is possible."""
         return self.cache_ways if self.keeps_view else ("tuple",)
 
     @property
     def cache_ways(self) -> tuple[WayName, ...]:
-        """Those of its caches, which are stored in any case."""
+        """The ways for its caches, which are always stored."""
         if self.strategy in CHOOSING:
             return ALL_WAYS
         return STRATEGIES[self.strategy if self.strategy in STRATEGIES else "id"]  # type: ignore[index]
 
     @property
     def chooses(self) -> bool:
-        """Whether the cheapest way is chosen for each refresh, instead of the first one whose guard holds."""
+        """Whether each refresh chooses the cheapest way, instead of the first one whose guard holds."""
         return self.keeps_view and self.strategy in CHOOSING
 
     @property
@@ -93,11 +93,11 @@ class ModelConfig:
 
     @property
     def may_rebuild(self) -> bool:
-        """Whether a rebuild is among what is chosen from."""
+        """Whether a rebuild is one of the alternatives."""
         return self.keeps_view and self.strategy == "auto"
 
     def forbids(self, error: IdivmError) -> tuple[Finding, ...]:
-        """What the run is to fail with where there is no plan, instead of a rebuild."""
+        """The findings with which the run has to fail if there is no plan; empty if the view may be rebuilt instead."""
         volatile = tuple(each for each in error.findings if each.code == _VOLATILE)
         if volatile and self.volatile == "error":
             return volatile
@@ -105,13 +105,13 @@ class ModelConfig:
 
     @property
     def chooses_caches(self) -> bool:
-        """Whether intermediate caches are chosen by their costs."""
+        """Whether intermediate caches are chosen by cost."""
         return self.may_rebuild and self.caches == "auto"
 
     @property
     def deletion_vectors(self) -> bool:
-        """Whether the view's table has them: unless the user says otherwise, or the table is to be Iceberg's as well, which
-        cannot have them. A refresh then marks rows of many files as deleted, and writes no file again (ADR 0018)."""
+        """Whether the view's table has deletion vectors. It has, unless the user says otherwise or the table is shared as
+        Iceberg, which cannot have them. With them a refresh marks rows as deleted instead of rewriting their files (ADR 0018)."""
         given = {key.lower(): value for key, value in self.tblproperties.items()}
         default = str(not any(key.startswith(_ICEBERG) for key in given))
         return given.get(DELETION_VECTORS.lower(), default).lower() == "true"
@@ -123,12 +123,12 @@ class ModelConfig:
 
     @property
     def layout(self) -> str:
-        """What a table must be created again for, besides its definition."""
+        """Hash of the settings whose change requires a new table."""
         return digest(self.cluster_by, self.partition_by, self.location_root, dict(self.tblproperties))
 
 
 def model_config(given: Mapping[str, Any]) -> ModelConfig:
-    """The config under `idivm`, and dbt's own settings under `dbt`. Raises IdivmError with all that is wrong."""
+    """Parse the config under `idivm`, and dbt's own settings under `dbt`. Raises IdivmError with all findings."""
     own = given.get("idivm") or {}
     if not isinstance(own, Mapping):
         raise IdivmError(_not_accepted("idivm", own, "a mapping such as `{strategy: incremental}`"))
@@ -159,12 +159,13 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
 
 
 def _properties(given: Mapping[Any, Any]) -> dict[str, str]:
-    """The properties without that of the feed, which a view always has, and which dbt adds to the models that it runs."""
+    """The table properties, without the one for the change data feed: views always have a feed, and dbt adds the property to
+    models."""
     return {str(key): _property(value) for key, value in given.items() if str(key).lower() != FEED.lower()}
 
 
 def names(value: Any) -> tuple[str, ...]:
-    """One column name, or a list of them."""
+    """A column name, or a list of column names."""
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(str(each) for each in value)
@@ -241,7 +242,7 @@ def _is_list_of_names(value: Any) -> bool:
 
 
 def _word(value: Any) -> str:
-    """A choice, from YAML or as a member of one of dbt's enumerations."""
+    """A choice as lower-case text, from YAML or from one of dbt's enumerations."""
     return str(getattr(value, "value", value)).lower()
 
 

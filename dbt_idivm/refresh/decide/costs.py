@@ -1,4 +1,4 @@
-"""What the alternatives of one refresh cost: from what was observed to the situation that `dbt_idivm/cost/` estimates."""
+"""Costs of the alternatives of a refresh: turn what was observed into the situation that `dbt_idivm/cost/` estimates."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from dbt_idivm.script.diff import INLINE_ROWS, FeedDiff, NetChanges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import Application
 
-# The largest source that is broadcast: the driver holds it as well.
+# The largest source that is broadcast; the driver holds it as well.
 _BROADCAST_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
 class Costs:
-    """The costs of one view's, or cache's, refresh. Its sizes were observed, and it has a plan."""
+    """The costs of refreshing one view or cache, which has a plan and whose sizes were observed."""
 
     seen: Observed
 
@@ -41,12 +41,12 @@ class Costs:
 
     @property
     def view(self) -> str:
-        """By which experience knows it."""
+        """Key under which durations of this view are stored."""
         return self.seen.work.stored.table
 
     @cached_property
     def unknown(self) -> str | None:
-        """An input, as the user wrote it, whose size is not known; None if all are."""
+        """An input with unknown size, as the user wrote it; None if all sizes are known."""
         work = self.seen.work
         return next(
             (
@@ -59,7 +59,7 @@ class Costs:
 
     @cached_property
     def are_few(self) -> bool:
-        """Whether commits say of all changes that they are few rows."""
+        """Whether the changes are certainly few rows, according to commits."""
         counts = [move.feed_rows for move in self._moved]
         return None not in counts and sum(count or 0 for count in counts) <= INLINE_ROWS
 
@@ -69,7 +69,7 @@ class Costs:
 
     @cached_property
     def counts(self) -> Mapping[str, TableChanges]:
-        """Table → its changes as its commits count them; all of its rows where one does not."""
+        """Table → its changes as counted by its commits; all of its rows if a commit does not count."""
         sizes = self.seen.work.planned.sizes
         return {move.table: changes_of(move, sizes.get(move.table)) for move in self._moved}
 
@@ -78,7 +78,7 @@ class Costs:
         return Situation(self.plan, work.planned.sizes, self.seen.view, changes, rewrites=not work.job.config.deletion_vectors)
 
     def expected(self) -> Situation:
-        """Before net diffs are read: at best, so that what costs more than a rebuild even then does so for certain."""
+        """The situation before net diffs are read, at its best: what costs more than a rebuild even then certainly does."""
         return self.situation(
             expected(
                 self.plan, {table: _at_best(self.seen.moves[table], found) for table, found in self.counts.items()}, hopeful=True
@@ -86,11 +86,12 @@ class Costs:
         )
 
     def unread(self) -> Situation:
-        """Before net diffs are read: as the commits say, without hope."""
+        """The situation before net diffs are read, according to commits."""
         return self.situation(expected(self.plan, self.counts, hopeful=False))
 
     def read(self, net: NetChanges) -> Situation:
-        """After that: as the rows are classified, or as the commits say for those that stay in the engine."""
+        """The situation after net diffs were read: changed rows as classified, or as counted by commits if they stay in the
+        engine."""
         estimated = expected(self.plan, self.counts, hopeful=False)
         scans = {scan.occurrence: scan for scan in self.plan.scans}
 
@@ -123,7 +124,8 @@ class Costs:
 
     @cached_property
     def reading(self) -> Measure:
-        """Reading the net diffs, and looking new keys up. What another model of this run has read already costs nothing."""
+        """The work of reading the net diffs and looking up new keys. What another model of this run has already read costs
+        nothing."""
         return total(self._reading(move) for move in self._moved)
 
     @property
@@ -145,21 +147,22 @@ class Costs:
 
     @staticmethod
     def _rows_of_feed(move: Move, size: Size) -> float:
-        """The rows of a change feed, of which the net diff is the GROUP BY of all columns: they are shuffled, which writes them
-        once. If they are too many to be fetched, the query that looks new keys up does so again. A rewritten table is in it
-        twice."""
+        """Estimated rows of a change feed. The net diff groups it by all columns, so they are shuffled and thus written once. If
+        they are too many to be fetched, the query that looks up new keys shuffles them again. The feed of a rewritten table has
+        all rows twice."""
         return 2.0 * size.rows if move.feed_rows is None else float(move.feed_rows)
 
     def _width(self, table: str) -> float:
-        """Bytes of what is read of a row."""
+        """Bytes read for each row."""
         return max(width(scan.types.values()) for scan in self.plan.scans if scan.table == table)
 
     @property
     def unverified(self) -> Mapping[str, Consumed] | None:
-        """What a rebuild leaves unverified, for `Work.unverified`: the keys of inputs that moved since they were looked up."""
+        """Input → consumed version for keys that a rebuild would leave unverified (`Work.unverified`): those of inputs that moved
+        since their keys were looked up. None if a rebuild has to verify all keys."""
         state, config = self.seen.work.stored.state, self.seen.work.job.config
-        # a key that was not checked for a while, under another `verify`, may be broken by a row that came then; a `unique_key`
-        # that contains the IDs holds where keys do, and so does a row that is looked up by its key
+        # a key that was not checked for a while, under another `verify`, may be broken by a row that was inserted then; a
+        # `unique_key` that contains the IDs holds only if the keys do, and so do look-ups of rows by their keys
         if config.verify != "always" or config.unique_key or state is None or not state.checked or self.plan.relies_on_keys:
             return None
         left = {**state.inputs, **state.unverified}
@@ -171,7 +174,7 @@ class Costs:
 
     @property
     def _untrusted(self) -> list[tuple[Input, Key]]:
-        """The inputs whose keys are looked up."""
+        """The inputs whose keys have to be looked up."""
         return [
             (each.found, each.key)
             for each in self.seen.work.planned.keyed_inputs
@@ -179,20 +182,21 @@ class Costs:
         ]
 
     def _key_query(self, found: Input, key: Key) -> Measure:
-        """Looking new keys up in the key's columns of the whole table, of which each row is taken in once."""
+        """The work of looking up new keys: it reads the key columns of the whole table once."""
         size = self.seen.work.planned.sizes.get(found.table, Size(0, 0))
         types = {each.name: each.type for each in found.facts.columns}
         part = width(types[name] for name in key.columns) / width(types.values())
         return Measure(queries=1, nodes=3, tuples=size.rows, bytes_read=size.bytes * min(part, 1.0))
 
     def reason(self, choice: Choice, pays: str) -> Finding:
-        """Why a rebuild was chosen."""
+        """The finding that explains a rebuild chosen by cost."""
         best = choice.best_way
         seconds = (best.seconds if best else 0.0) + (0.0 if choice.is_read else self.reading_seconds)
         return finding(411, full=f"{choice.chosen.seconds:.1f} s", incremental=f"{seconds:.1f} s", pays=pays)
 
     def pays(self, situation: Situation, done: Application, reading: float) -> str:
-        """At what size of the tables, or for how few changes, the way would be as quick as the rebuild."""
+        """Sentence for messages: the size of the tables, or the number of changes, at which the way would be as fast as a
+        rebuild."""
         if (factor := crossover(*self._of_size(situation, done, reading))) is not None:
             rows = sum(self.seen.work.planned.sizes[table].rows for table in self.plan.tables)
             return f"incremental pays from about {rounded(rows * factor)} rows in its inputs"
@@ -229,7 +233,7 @@ class Costs:
 
 
 def changes_of(move: Move, size: Size | None) -> TableChanges:
-    """What the commits count. One that says nothing may have changed any row."""
+    """The changes counted by the commits. If a commit does not count, any row may have changed."""
     if move.feed_rows is None:
         rows = float(size.rows) if size is not None else 0.0
         return TableChanges(rows, rows, 0.0)
@@ -238,12 +242,12 @@ def changes_of(move: Move, size: Size | None) -> TableChanges:
 
 
 def _at_best(move: Move, found: TableChanges) -> TableChanges:
-    """Where commits do not count, one row was updated."""
+    """The least possible changes: one updated row where commits do not count."""
     return TableChanges(updated=1.0) if move.feed_rows is None else found
 
 
 def build_measure(planned: Planned, rows: int) -> Measure | None:
-    """The work of writing a view that now has so many rows; None without a plan, or where the size of an input is not known."""
+    """The work of writing a view with `rows` rows; None without a plan, or if the size of an input is unknown."""
     plan = planned.plan
     if plan is None or any(table not in planned.sizes for table in plan.tables):
         return None

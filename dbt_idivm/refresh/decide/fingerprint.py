@@ -1,4 +1,4 @@
-"""By what a stored view is recognised: the parts that its rows depend on, and why they differ from the planned ones."""
+"""Fingerprints of stored views: the parts that their rows depend on, and the reason for a difference from the planned view."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.script.plan import Plan
 
-LAYOUT = "layout"  # the part of the fingerprint that says nothing about rows
+LAYOUT = "layout"  # the part of the fingerprint that does not affect rows
 
 
 def request_digest(job: Job) -> str:
-    """A hash over all that the refresh is asked with. While it and the inputs stay the same, there is nothing to plan."""
+    """Hash of everything that the refresh is asked with. If it and the inputs are unchanged, nothing has to be planned."""
     request, config = job.request, job.config
     declared = {name: [(key.columns, key.source) for key in found] for name, found in request.keys.items()}
     return digest(request.sql, declared, dict(request.input_names), dict(request.session), repr(config))
 
 
 def used_columns(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]:
-    """Input → its columns that the plan reads, all without one, with their types, in the order of `*`."""
+    """Input → {column: type} for the columns that the plan reads (all columns without a plan), in the order of `*`."""
     found: dict[str, dict[str, str]] = {}
     for name, each in inputs.tables.items():
         names = (
@@ -44,7 +44,7 @@ def used_columns(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]
 def fingerprint(
     request: ModelRequest, config: ModelConfig, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None
 ) -> dict[str, str]:
-    """All that the stored rows depend on besides the inputs' rows, in parts."""
+    """The parts of everything that the stored rows depend on, except the rows of the inputs."""
     columns = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
     caches = {CACHES: digest([(cache.table, cache.plan.digest) for cache in plan.caches])} if plan and plan.caches else {}
     used = used_columns(inputs, plan)
@@ -68,19 +68,20 @@ def fingerprint(
 
 
 def _definition(view: PlainView) -> object:
-    """What makes two views of a name two."""
+    """Identity of a plain view: its text, and its columns unless they follow the text."""
     return code_of(view.text) if view.columns is None else (code_of(view.text), view.columns)
 
 
 def digests_of(inputs: Inputs) -> dict[str, str]:
-    """Function of the user's → by what it is known again."""
+    """User function → hash of its definition."""
     return {name: each.digest for name, each in inputs.functions.items()}
 
 
 def difference(
     job: Job, stored: StoredView, now: Mapping[str, str], used: Mapping[str, Mapping[str, str]]
 ) -> Steps[Finding | None]:
-    """Why the stored view is not the one with the fingerprint `now`; None if it is. `used`: the columns of its inputs."""
+    """Why the stored view does not have the fingerprint `now`; None if it does. `used`: input → columns. Raises IDIVM-106 and
+    IDIVM-107."""
     before = stored.state.plan if stored.state else {}
     changed = [part for part in now if before.get(part) != now[part]]
     if not changed:
@@ -108,13 +109,13 @@ def difference(
 
 
 def had_no_plan(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    """Whether there is a plan only now. All columns of the inputs count as read without one, and no keys: that these differ then
-    says nothing of the inputs."""
+    """Whether the model had no plan before and has one now. Without a plan all columns count as read and there are no keys, so
+    differences in those do not mean that the inputs have changed."""
     return before.get("keys") == "" and bool(now.get("keys"))
 
 
 def kept_layout(job: Job, stored: StoredView, now: Mapping[str, str]) -> Mapping[str, str]:
-    """`on_configuration_change: continue`: the table stays laid out as it is, and its state says so."""
+    """The fingerprint under `on_configuration_change: continue`: the table keeps its layout, and its state says so."""
     before = (stored.state.plan if stored.state else {}).get(LAYOUT)
     if job.config.on_configuration_change != "continue" or before in (None, now[LAYOUT]):
         return now
@@ -128,7 +129,7 @@ def kept_layout(job: Job, stored: StoredView, now: Mapping[str, str]) -> Mapping
 
 
 def _same_columns(job: Job) -> Steps[None]:
-    """Raises IDIVM-107 if the SELECT no longer has the columns that its relation has, in names, order and types."""
+    """Raise IDIVM-107 if the SELECT no longer has the columns of its relation (names, order and types)."""
     stored = yield from describe(job.client, job.request.relation)
     before = {a.name: a.type for a in stored.columns} if stored else {}
     now = dict((yield from job.client.columns(job.request.sql)))

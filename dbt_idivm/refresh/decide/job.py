@@ -1,4 +1,4 @@
-"""One refresh as it was asked for."""
+"""One requested refresh."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt_idivm.script.dialect import Dialect
 
 @dataclass(frozen=True)
 class Job:
-    """Whom to ask, what is wanted, and what the user is to be warned of."""
+    """A requested refresh: the client of the engine, the request, its settings, and the warnings for the user."""
 
     client: Client
     request: ModelRequest

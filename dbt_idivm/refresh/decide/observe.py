@@ -1,4 +1,4 @@
-"""Observing a maintained relation before anything is chosen: what is stored, and how far its inputs moved. No data is read."""
+"""Observe a maintained relation before anything is chosen: what is stored, and how far its inputs moved. No data is read."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from dbt_idivm.refresh.engine.steps import Steps
 
 @dataclass(frozen=True)
 class Observed:
-    """`reason`: why what is stored cannot be refreshed incrementally; None if nothing speaks against it.
+    """`reason`: why the stored view cannot be refreshed incrementally; None if nothing is known against it.
 
-    `moves`: table → how far it moved since the state, with what its commits say of the number of changed rows. `view`: the
-    size of the stored view, None if it is not known; the sizes of its inputs are in `work.planned`.
+    `moves`: table → its move since the state, with the numbers of changed rows that commits report. `view`: the size of the
+    stored view, None if unknown; the sizes of its inputs are in `work.planned`.
     """
 
     work: Work
@@ -34,19 +34,20 @@ class Observed:
 
 
 def observe_stored(work: Work) -> Steps[Observed]:
-    """What is stored against what is planned; the work has the fingerprint to use. Raises IDIVM-106 and 107."""
+    """Compare the stored view with the planned one. The returned work has the fingerprint to use. Raises IDIVM-106 and
+    IDIVM-107."""
     job, stored, planned = work.job, work.stored, work.planned
     reason: Finding | None = finding(401) if job.request.full_refresh else stored.reason
     if reason is None:
         planned = replace(planned, fingerprint=kept_layout(job, stored, planned.fingerprint))
         reason = yield from difference(job, stored, planned.fingerprint, planned.used)
         if reason is not None and planned.refusal is not None:
-            reason = planned.refusal  # without a plan all columns are read, and none are hidden: that it differs says nothing
+            reason = planned.refusal  # without a plan all columns are read and none are hidden, so the difference means nothing
     if reason is None and planned.table != stored.table:
         reason = finding(402, what="another set of stored columns")
     is_unchecked = stored.state is not None and not stored.state.checked
     if reason is None and is_unchecked and job.config.verify == "always" and planned.keys:
-        # two rows with one key may have come then, and be one again by now: the view has what both gave
+        # two rows with one key may have existed then, and only one of them now: the view has rows of both
         reason = finding(402, what="changes whose keys were not checked (`verify`)")
     if reason is None and not planned.repeatable:
         reason = planned.refusal
@@ -54,7 +55,7 @@ def observe_stored(work: Work) -> Steps[Observed]:
 
 
 def observe_inputs(seen: Observed) -> Steps[Observed]:
-    """How far the inputs moved, caches among them: these are up to date."""
+    """Observe the moves of the inputs, including caches, which are up to date."""
     if seen.reason is not None:
         return seen
     work = seen.work
@@ -68,7 +69,7 @@ def observe_inputs(seen: Observed) -> Steps[Observed]:
 
 
 def _warn_of_age(work: Work, moved: Mapping[str, Move]) -> None:
-    """Warn of inputs whose changes have waited for half of the time for which they can be read."""
+    """Warn of inputs whose changes have waited for more than half of the time for which they are retained."""
     job, view = work.job, work.planned.table
     now = job.client.invocation.now()
     for name, each in work.planned.inputs.tables.items():
@@ -80,13 +81,13 @@ def _warn_of_age(work: Work, moved: Mapping[str, Move]) -> None:
             f"{view} has not read the changes of {name} for {in_words(waited)}, and they are kept for {in_words(kept)}: "
             f"refresh it more often, or lengthen {' and '.join(NAMES)} of {name}"
         )
-        if warning not in job.warnings:  # they are looked at before a changed definition is taken over, and after it
+        if warning not in job.warnings:  # inputs are observed before and after a migration
             job.warnings.append(warning)
 
 
 def observe_sizes(seen: Observed) -> Steps[Observed]:
-    """The sizes of the tables, moved on from those in the state by what commits say, and of the view. Only where the cheapest
-    way is chosen are those that are missing asked for: of states of former versions, of tables whose log says nothing."""
+    """Observe the sizes of the view and of its tables, advancing those in the state by what commits report. Missing sizes (states
+    of earlier versions, logs without metrics) are queried only if the cheapest way is chosen."""
     work, state = seen.work, seen.work.stored.state
     client, planned = work.job.client, work.planned
     found: dict[str, Size] = {}
@@ -106,7 +107,7 @@ def observe_sizes(seen: Observed) -> Steps[Observed]:
 
 
 def _view_size(work: Work) -> Size | None:
-    """The size of the stored view, by the commit that has its state and by that state."""
+    """The size of the stored view, from the commit with its state and from that state."""
     stored = work.stored
     if stored.state is None or stored.committed is None:
         return None

@@ -20,7 +20,7 @@ Relation = tuple[str, str, Literal["table", "view"]]  # schema, identifier, type
 
 @dataclass(frozen=True)
 class Effect:
-    """Rows that a refresh changed in the view."""
+    """Numbers of view rows that a refresh changed."""
 
     inserted: int = 0
     updated: int = 0
@@ -29,7 +29,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Result:
-    """What one refresh did. `hidden`: the model is a view over its ID-extended table."""
+    """What a refresh did. `hidden`: whether the model is a view over its ID-extended table."""
 
     mode: Mode
     hidden: bool
@@ -77,7 +77,8 @@ def message(result: Result, statements: int) -> str:
 
 
 def migrated(job: Job, planned: Planned, done: Outcome, edits: str, taken: Effect) -> Outcome:
-    """The outcome of a refresh that came after stored rows were taken over into another definition. `taken`: what that wrote."""
+    """The outcome of a migration and the refresh that followed it (`done`). `taken`: the rows that the migration wrote and
+    deleted."""
     if done.mode not in ("noop", "incremental"):
         return done
     written, deleted, statements = taken.inserted, taken.deleted, job.client.statements
@@ -101,7 +102,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def relations(request: ModelRequest, hidden: bool, caches: tuple[str, ...], *, keeps_view: bool) -> tuple[Relation, ...]:
-    """The model's relation first, then its auxiliary tables."""
+    """The model's relation first, then its auxiliary tables: (schema, identifier, type)."""
     schema, name = request.schema, request.identifier
     beside: tuple[Relation, ...] = tuple((schema, name_parts(cache)[-1], "table") for cache in caches)
     if not keeps_view:
@@ -112,12 +113,12 @@ def relations(request: ModelRequest, hidden: bool, caches: tuple[str, ...], *, k
 
 
 def named(request: ModelRequest, relation: str) -> str:
-    """An input as the user wrote it."""
+    """The name of an input as the user wrote it."""
     return request.input_names.get(relation, relation)
 
 
 def cost_of(choice: Choice, actual: float | None) -> Cost:
-    """What was chosen, and among what, in seconds to the hundredth."""
+    """The chosen alternative and all others, in seconds, rounded to hundredths."""
     return Cost(
         choice.chosen.name,
         round(choice.estimate, 2),

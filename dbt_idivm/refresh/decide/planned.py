@@ -1,4 +1,4 @@
-"""The model as it is to be maintained."""
+"""The model as it will be maintained."""
 
 from __future__ import annotations
 
@@ -24,33 +24,34 @@ from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.ways import WayName
 
-# A rebuild over unchanged inputs would give another result: sampling and drawing, the time, functions nobody knows.
+# Codes of refusals for which a rebuild over unchanged inputs may give other rows: sampling, random values, time, unknown
+# functions.
 _UNREPEATABLE = frozenset({"IDIVM-204", "IDIVM-206", "IDIVM-213", "IDIVM-226", "IDIVM-230", "IDIVM-234", "IDIVM-236"})
 
 
 @dataclass(frozen=True)
 class Source:
-    """What a plan is made from."""
+    """The input of the planner."""
 
     lowered: Lowered
     caching: Caching
 
     def plan(self, ways: Sequence[WayName], cache_ways: Sequence[WayName] | None = None) -> Plan:
-        """Raises as `compile_plan` does."""
+        """Compile a plan with these ways. Raises as `compile_plan` does."""
         return compile_plan(self.lowered.root, self.lowered.output, ways=ways, cache_ways=cache_ways, caching=self.caching)
 
     def candidates(self) -> tuple[str, ...]:
-        """The digests of the subviews that may be cached."""
+        """Digests of the subviews that may be cached."""
         return cache_candidates(self.lowered.root, self.lowered.output, self.lowered.subviews)
 
     def keeping(self, subviews: Sequence[str]) -> Source:
-        """With caches of these subviews instead."""
+        """The source with caches of these subviews instead."""
         return replace(self, caching=replace(self.caching, chosen=tuple(subviews)))
 
 
 @dataclass(frozen=True)
 class Planned:
-    """The model as it is to be maintained. Without a plan it is rebuilt, and `refusal` says why."""
+    """The model as it will be maintained. Without a plan it is rebuilt, and `refusal` says why."""
 
     inputs: Inputs
     keys: Mapping[str, Key]
@@ -59,16 +60,16 @@ class Planned:
     table: str
     repeatable: bool
     fingerprint: Mapping[str, str]
-    used: Mapping[str, Mapping[str, str]]  # input → its columns that are used, with their types
-    through: Mapping[str, InputChange] = field(default_factory=dict)  # input, as the user wrote it → what caches read of it
+    used: Mapping[str, Mapping[str, str]]  # input → {column: type} of the columns that are used
+    through: Mapping[str, InputChange] = field(default_factory=dict)  # input, as the user wrote it → what the caches read of it
     proof: Proof | None = None
-    keeps_view: bool = True  # else `table` is the log of its changes
+    keeps_view: bool = True  # if not, `table` is the log of its changes
     source: Source | None = None
     kept: Kept = field(default_factory=Kept)
-    sizes: Mapping[str, Size] = field(default_factory=dict)  # table → its size, as far as it is known; for estimates only
+    sizes: Mapping[str, Size] = field(default_factory=dict)  # table → size, if known; for estimates only
 
     def laid_out(self, layout: str) -> Planned:
-        """For a table that is made anew: with this layout, whichever the one before it was to keep."""
+        """The planned model for a table that will be created with this layout, instead of keeping a former one."""
         return replace(self, fingerprint={**self.fingerprint, LAYOUT: layout})
 
     @property
@@ -92,14 +93,14 @@ class Planned:
 
     @property
     def is_misread(self) -> bool:
-        """Whether there was a plan that means something else than the SELECT."""
+        """Whether there was a plan, but it does not mean what the SELECT means."""
         return self.proof is not None and self.proof.refusal is not None
 
 
 def planned_model(
     job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, refusal: Finding | None, codes: tuple[str, ...] = ()
 ) -> Planned:
-    """The parts put together. `codes` are those of the errors that prevent a plan."""
+    """Combine the parts. `codes`: codes of the errors that prevent a plan."""
     relation, keeps_view = job.request.relation, job.config.keeps_view
     suffix = LOG_SUFFIX if not keeps_view else HIDDEN_SUFFIX if plan and plan.hidden else ""
     return Planned(
@@ -116,18 +117,18 @@ def planned_model(
 
 
 def with_cache(planned: Planned, cache: Cache, facts: Described, commit: Commit) -> Planned:
-    """The model with the cache among its inputs, as it was after that commit."""
+    """Add the cache, as it was after `commit`, to the inputs."""
     found = Input(cache.table, cache.table, facts, commit)
     keys = {**planned.keys, **({cache.table: key_of_ids(found, cache.key, "the IDs of a cache")} if cache.key else {})}
     return replace(planned, inputs=replace(planned.inputs, tables={**planned.inputs.tables, cache.table: found}), keys=keys)
 
 
 def question(job: Job, planned: Planned) -> Question:
-    """Whether the plan means what the SELECT means, as Spark is asked."""
+    """The question whether the plan means what the SELECT means, over base inputs."""
     assert planned.plan is not None
     return Question(job.request.sql, planned.plan, replace(planned.inputs, tables=planned.own_inputs), job.dialect)
 
 
 def proof_key(job: Job, planned: Planned) -> str:
-    """By which a proof is recognised: the same for the same SELECT and plan."""
+    """Key of the proof: equal for the same SELECT and plan."""
     return question(job, planned).key({part: value for part, value in planned.fingerprint.items() if part != LAYOUT})

@@ -1,4 +1,4 @@
-"""From the request to a plan: look-ups, keys, the planner; or the reason why there is none."""
+"""From the request to a plan: look-ups, keys and the planner; or the reason why there is no plan."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Cache, Plan
 
-# What is found by reading the SELECT, where the last word is Spark's; and what Spark runs and no table can hold.
+# Kinds of findings in the SELECT that Spark may overrule; and codes of SELECTs that Spark runs, but no table can store.
 _OUR_READING = frozenset({"model", "internal", "unsupported", "not yet"})
 _NO_COLUMN = frozenset({"IDIVM-224", "IDIVM-225"})
 _UNKNOWN_COLUMN = "IDIVM-221"
 
 
 def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[Planned]:
-    """Raises IdivmError for what is wrong, and for what has no rule if that is to be an error. `kept`: the caches under
-    `caches: auto`; those of the stored view if it is None."""
+    """Plan the model. `kept`: the caches under `caches: auto`; those of the stored view if None. Raises IdivmError for errors,
+    and for unsupported SELECTs if `on_unsupported` says so."""
     inputs = yield from look_up(job.client, job.request.sql)
     if job.config.strategy == "full":
         return planned_model(job, inputs, {}, None, finding(407))
@@ -56,7 +56,7 @@ def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[
         except IdivmError:
             if not kept.subviews:
                 raise
-            kept = NEVER  # the engine reports types that no cache can have
+            kept = NEVER  # the engine reports types that caches cannot have
             source, plan = yield from compiled(job, inputs, keys, kept)
         unsupported = yield from unsupported_types(job.client, plan.base_scans)
         unsupported += yield from _unsupported_outputs(job, plan)
@@ -71,7 +71,7 @@ def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[
             yield from _renamed(job.client, stored, inputs)
         refusal = yield from _refusal(job, error)
         return planned_model(job, inputs, keys, None, refusal, error.codes)
-    if kept.subviews:  # those of another SELECT, or of tables that have changed, are not
+    if kept.subviews:  # drop those that belonged to another SELECT or to changed tables
         candidates = source.candidates()
         subviews = tuple(each for each in kept.subviews if each in candidates)
         kept = replace(kept, subviews=subviews, saved=kept.saved if subviews else 0.0)
@@ -83,12 +83,12 @@ def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[
 
 
 def known_proof(stored: StoredView, *, ignored: bool) -> Proof | None:
-    """The proof in the stored view's state; None if it is to be `ignored`."""
+    """The proof in the stored view's state; None if there is none, or it is to be `ignored`."""
     return proof.read(stored.state.proof) if stored.state is not None and not ignored else None
 
 
 def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
-    """The model without the plan that was found to mean something else. Raises where that is to be an error."""
+    """The model without its plan, which was found to mean something else. Raises under `on_unsupported: error`."""
     refusal = misread.refusal
     assert refusal is not None
     if job.config.on_unsupported == "error":
@@ -100,8 +100,8 @@ def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
 def compiled(
     job: Job, inputs: Inputs, keys: Mapping[str, Key], kept: Kept, *, is_maintained: bool = True
 ) -> Steps[tuple[Source, Plan]]:
-    """The plan, and what it was made from; one that is only to be read has no ways. The engine is asked for the types of the
-    user's functions, of UNIONs, and of each cache in turn: what comes after depends on them."""
+    """Compile the plan. Returns its source and the plan; without `is_maintained` the plan has no ways. The engine is asked for
+    the types of user functions, of UNIONs, and of each cache in turn, because later types depend on them."""
     tables = {name: table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
     catalog = Catalog(tables, inputs.views, functions=usable(inputs.functions))
     lowered = lower(job.request.sql, catalog)
@@ -136,7 +136,7 @@ def compiled(
 
 
 def _unsupported_outputs(job: Job, plan: Plan) -> Steps[list[Finding]]:
-    """Why the view cannot store what it selects, where the engine has to be asked for a type: a VARIANT is found to be one."""
+    """Why the view cannot store its columns. The engine is asked for unknown types, such as VARIANT."""
     shown = [column for column in plan.columns if not column.hidden]
     if all(is_known(plan.root.types[column.attribute]) for column in shown):
         return []
@@ -149,12 +149,12 @@ def _unsupported_outputs(job: Job, plan: Plan) -> Steps[list[Finding]]:
 
 
 def cache_sql(dialect: Dialect, plan: Plan, cache: Cache) -> str:
-    """The query whose rows the cache holds, over base tables."""
+    """The query for the rows of the cache, over base tables."""
     return dialect.sql(full_query(over_tables(cache.plan, plan.caches), Binding(dialect=dialect)))
 
 
 def table_info(found: Input, key: Key | None) -> TableInfo:
-    """An input as the planner sees it."""
+    """An input in the form that the planner needs."""
     return TableInfo(
         found.name,
         found.facts.columns,
@@ -166,7 +166,7 @@ def table_info(found: Input, key: Key | None) -> TableInfo:
 
 
 def _refusal(job: Job, error: IdivmError) -> Steps[Finding]:
-    """The reason to rebuild; raises if the error is none, or is to be one."""
+    """Map a planner error to a reason to rebuild; re-raise it if the model itself is wrong or must not be rebuilt."""
     if forbidden := job.config.forbids(error):
         raise IdivmError(forbidden)
     if error.is_refusal:
@@ -179,7 +179,7 @@ def _refusal(job: Job, error: IdivmError) -> Steps[Finding]:
 
 
 def _is_valid(client: Client, sql: str) -> Steps[bool]:
-    """Whether Spark has nothing against the SELECT."""
+    """Whether Spark accepts the SELECT."""
     try:
         yield from client.ask(client.commands.describe_query(sql))
     except EngineFailure:
@@ -188,7 +188,7 @@ def _is_valid(client: Client, sql: str) -> Steps[bool]:
 
 
 def _renamed(client: Client, stored: StoredView, inputs: Inputs) -> Steps[None]:
-    """Raise IDIVM-308 if columns that the view was built from are gone: that says more than `unknown column`."""
+    """Raise IDIVM-308 if columns that the view was built from no longer exist: that is more helpful than `unknown column`."""
     if stored.latest is None:
         return
     facts = yield from describe(client, stored.table)

@@ -14,10 +14,10 @@ from dbt_idivm.refresh.decide.planned import Planned
 
 @dataclass(frozen=True)
 class Work:
-    """How its refresh was asked for, what is stored of it, and as what it is to be maintained.
+    """The job of its refresh, what is stored, and how it will be maintained.
 
-    `unverified`: input → its state at which its key was looked up last, where that is not the one that is read, and nobody looks
-    it up (ADR 0022). None: a rebuild looks all keys up. `note`: what its commit is to say to people.
+    `unverified`: input → its version when its key was last looked up, if that is not the version that is read and the refresh
+    does not look it up either (ADR 0022). None: a rebuild looks up all keys. `note`: the message of its commit.
     """
 
     job: Job

@@ -1,11 +1,11 @@
-"""Claims: what keeps two runs from writing one table one after the other, and a statement from being executed late or twice,
-where no transaction number does.
+"""Claims: where no transaction number does it, they prevent two runs from writing one table concurrently, and a statement from
+being executed late or twice.
 
-A run that is to write a table claims it first, by the number after the newest claim that it saw *before* it read the table's
-history. A number can be taken once. The write itself fails unless its claim is the newest one and not finished. So of two runs
-that start from one version one gets no claim; a write that is executed after another run has claimed the table, or after its
-own run has recorded it, fails; and a run that finds a claim which is not finished takes the next number, and rebuilds. A write
-that has looked at its claim and has not committed yet conflicts with that rebuild in Delta: both read the table that they write.
+Before a run writes a table it claims it, with the number after the newest claim that it saw *before* it read the table's history.
+A number can be claimed only once. The write itself fails unless its claim is the newest one and unfinished. So of two runs that
+start from one version, one gets no claim. A write that is executed after another run has claimed the table, or after its own run
+has recorded it, fails. A run that finds an unfinished claim takes the next number, and rebuilds. A write that has checked its
+claim but has not committed yet conflicts with that rebuild in Delta, because both read the table that they write.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _ROWS, _ONE = "idivm_rows", "idivm_one"
 def claimed_write(
     client: Client, ledger: Ledger, statement: Statement, table: str, metadata: str, guard: Guard | None
 ) -> Steps[Rows]:
-    """Claim the table, run the write, and record what it has made. Without a guard it makes the table.
+    """Claim the table, run the write, and record its result. Without a guard the write creates the table.
 
-    Raises IDIVM-907 if another run has claimed the table, and NotAlone if others wrote to it all the same.
+    Raises IDIVM-907 if another run has claimed the table, and NotAlone if others wrote to it nevertheless.
     """
     seen = guard.claimed if guard is not None else None
     if seen is None:
@@ -44,10 +44,10 @@ def claimed_write(
     try:
         reply = yield from client.ask(_under(client, ledger, statement, claim))
     except EngineFailure as failure:
-        if failure.is_any(_RAISED) and LOST in failure.error.message:  # other messages may show the statement
+        if failure.is_any(_RAISED) and LOST in failure.error.message:  # other messages may quote the statement
             raise IdivmError(finding(907, view=table)) from failure
         if failure.error.error_class:  # the engine has answered: nothing is written
-            with suppress(EngineFailure, IdivmError):  # then the next run rebuilds
+            with suppress(EngineFailure, IdivmError):  # if this fails, the next run rebuilds
                 yield from written(client, ledger, ledger.finish(claim))
         raise
     yield from record(client, ledger, table, metadata, -1 if guard is None else guard.number, reply, claim)
@@ -55,7 +55,7 @@ def claimed_write(
 
 
 def _under(client: Client, ledger: Ledger, statement: Statement, claim: Claim) -> Statement:
-    """The write, which fails unless the claim stands. One that changes no row is as it was."""
+    """The write, changed so that it fails unless the claim stands. A statement that changes no row is left alone."""
     if statement.tree is None:
         return statement
     tree = fenced(statement.tree, ledger.stands(claim), client.dialect.table(claim.table, None))
@@ -63,10 +63,10 @@ def _under(client: Client, ledger: Ledger, statement: Statement, claim: Claim) -
 
 
 def fenced(write: exp.Expr, condition: exp.Expr, target: exp.Table) -> exp.Expr:
-    """The write of a table, of which no row is evaluated before the condition is.
+    """The write with a condition that is evaluated before any of its rows.
 
-    UPDATE and DELETE take no subquery in Delta, and become MERGE. An INSERT reads its own table as well: otherwise Delta would
-    let it pass beside whatever is committed at the same time.
+    UPDATE and DELETE do not take subqueries in Delta, and become MERGE. An INSERT additionally reads its own table; otherwise
+    Delta would accept it beside any concurrent commit.
     """
     tree = _as_merge(write) if isinstance(write, exp.Update | exp.Delete) else write.copy()
     if isinstance(tree, exp.Merge):
@@ -86,7 +86,7 @@ def _filtered(rows: exp.Expr, condition: exp.Expr) -> exp.Select:
 
 
 def _as_merge(write: exp.Update | exp.Delete) -> exp.Merge:
-    """The same as a MERGE whose source has one row."""
+    """The statement as a MERGE whose source has one row."""
     where = write.args.get("where")
     one = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), _ONE)])
     then: exp.Expr = (

@@ -18,23 +18,23 @@ Columns = tuple[tuple[str, str], ...]  # names and types
 
 
 def listed_columns(columns: Iterable[tuple[str, str]]) -> str:
-    """Names with types, for a reader."""
+    """Columns as text for messages: `id bigint, name string`."""
     return ", ".join(f"{name} {kind}" for name, kind in columns) or "none"
 
 
 @dataclass
 class Client:
-    """Asks the engine for one refresh, and counts the statements that read or write table data.
+    """Sends the statements of one refresh to the engine, and counts those that read or write table data.
 
-    `invocation`: what the refreshes of one `dbt run` share. `claims`: table → number of this refresh's newest claim to it.
-    `remade`: tables in which no number of this refresh counts (`StoredView`). `based_on`: table → version and time of the first
-    commit of it that the refresh has relied on (`apply/confirm.py`). `warnings`: what the user is to be told of.
+    `invocation`: what all refreshes of a `dbt run` share. `claims`: table → number of this refresh's newest claim on it.
+    `remade`: tables whose transaction numbers are unusable (`StoredView`). `based_on`: table → version and time of the first
+    commit of it that the refresh has relied on (`apply/confirm.py`). `warnings`: messages for the user.
     """
 
     engine: Engine = SPARK_DELTA
     invocation: Invocation = field(default_factory=Invocation)
     statements: int = 0
-    writing: float = 0.0  # seconds that statements took which write table data
+    writing: float = 0.0  # seconds spent in statements that write table data
     claims: dict[str, int] = field(default_factory=dict)
     remade: set[str] = field(default_factory=set)
     based_on: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -70,9 +70,9 @@ class Client:
         return tuple((str(row[0]), str(row[1])) for row in rows.rows)
 
     def rely(self, table: str, version: int, at: str) -> None:
-        """What the refresh commits is right if the table has this commit."""
+        """Note that the refresh is right only if the table has this commit; the first note of a table counts."""
         self.based_on.setdefault(table, (version, at))
 
     def once(self, key: Hashable, steps: Callable[[], Steps[T]]) -> Steps[T]:
-        """The result of `steps`, which run the first time only in this invocation. A failure is not remembered."""
+        """The result of `steps`, which run only the first time in this invocation. Failures are not remembered."""
         return self.invocation.once(key, steps)

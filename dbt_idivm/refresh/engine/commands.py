@@ -1,4 +1,4 @@
-"""Commands that sqlglot has no trees for: look-ups, settings and clean-up. Names and values are quoted by sqlglot."""
+"""Commands that sqlglot cannot represent as trees: look-ups, settings and clean-up. sqlglot quotes the names and values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Commands:
         return Statement(sql, "metadata", f"history of {table}", history=(table, limit))
 
     def file_actions(self, table: str, first: int, last: int) -> Statement:
-        """What the commits from `first` to `last` did to the files of a table (`catalog/file_actions.py`)."""
+        """What the commits from `first` to `last` did to the files of a table (`catalog/file_actions.py`). It has no SQL."""
         return Statement("", "metadata", f"file actions of {table} from version {first} to {last}", actions=(table, first, last))
 
     def describe(self, table: str) -> Statement:
@@ -42,7 +42,7 @@ class Commands:
         return Statement(f"EXPLAIN EXTENDED {sql.strip().rstrip(';')}", "metadata", f"plan of {what}")
 
     def detail(self, table: str) -> Statement:
-        """One row of facts about a Delta table, its size among them."""
+        """One row of facts about a Delta table, including its size in bytes."""
         return Statement(f"DESCRIBE DETAIL {self._name(table)}", "metadata", f"size of {table}")
 
     def describe_column(self, table: str, column: str) -> Statement:
@@ -51,7 +51,7 @@ class Commands:
         )
 
     def explain(self, table: str) -> Statement:
-        """The plan that reads a table, before it is optimised to nothing."""
+        """The plan for reading a table, before the optimiser reduces it to nothing."""
         sql = f"EXPLAIN EXTENDED SELECT * FROM {self._name(table)} WHERE FALSE"
         return Statement(sql, "metadata", f"plan of reading {table}")
 
@@ -59,7 +59,7 @@ class Commands:
         return Statement(f"DESCRIBE FUNCTION EXTENDED {self._name(function)}", "metadata", f"function {function}")
 
     def set_option(self, key: str, value: str) -> Statement:
-        """SET in its quoted form: the plain one refuses semicolons and would swallow a comment that dbt appends."""
+        """SET in its quoted form. The plain form does not accept semicolons, and would include a comment that dbt appends."""
         quoted = exp.to_identifier(value, quoted=True).sql(self.dialect.name)
         return Statement(f"SET `{key}`={quoted}", "setting", f"set {key}", fetch=False, setting=(key, value))
 
@@ -67,7 +67,7 @@ class Commands:
         return Statement(f"SET `{key}`", "metadata", f"read {key}")
 
     def reset_option(self, key: str) -> Statement:
-        # quoted for the sake of a comment that dbt appends
+        # quoted because of a comment that dbt may append
         return Statement(f"RESET `{key}`", "setting", f"reset {key}", fetch=False, setting=(key, None))
 
     def properties(self, table: str) -> Statement:
@@ -83,7 +83,7 @@ class Commands:
         )
 
     def comment_relation(self, kind: str, relation: str, text: str) -> Statement:
-        """`kind` is table or view. An empty text takes the comment away."""
+        """`kind` is table or view. An empty text removes the comment."""
         sql = f"ALTER {kind.upper()} {self._name(relation)} SET TBLPROPERTIES ('comment' = {self.dialect.string_sql(text)})"
         return Statement(sql, "metadata", f"describe {relation}", fetch=False)
 
@@ -93,7 +93,7 @@ class Commands:
         return Statement(sql, "metadata", f"describe column {column} of {table}", fetch=False)
 
     def add_check(self, table: str, name: str, expression: str) -> Statement:
-        """`expression` is the user's SQL as it is."""
+        """`expression` is the user's SQL, unquoted."""
         sql = f"ALTER TABLE {self._name(table)} ADD CONSTRAINT {self.dialect.identifier_sql(name)} CHECK ({expression})"
         return Statement(sql, "metadata", f"constrain {table}", fetch=False)
 
@@ -108,5 +108,5 @@ class Commands:
         return Statement(f"VACUUM {self._name(table)}", "metadata", f"vacuum {table}", fetch=False)
 
     def drop(self, kind: str, table: str) -> Statement:
-        """DROP TABLE or DROP VIEW, if it is there."""
+        """DROP TABLE or DROP VIEW, if it exists."""
         return Statement(f"DROP {kind.upper()} IF EXISTS {self._name(table)}", "metadata", f"drop {kind} {table}", fetch=False)

@@ -1,4 +1,4 @@
-"""How metadata is written in the same commit as rows, and how it is read back from a table's history."""
+"""How a commit carries metadata together with rows, and how the metadata is read back from a table's history."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 TXN_APP = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 
-# Another transaction was committed since this one began, and Delta does not let this one pass.
+# Another transaction was committed since this one started, and Delta rejects this one.
 CONCURRENT = ("DELTA_CONCURRENT_*", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
 
-# Commits that change no row: the feed has nothing for them.
+# Operations that change no row: the feed shows nothing for them.
 QUIET = frozenset(
     {
         "OPTIMIZE",
@@ -48,10 +48,10 @@ QUIET = frozenset(
 
 @dataclass(frozen=True)
 class Guard:
-    """A guard against a statement that is sent twice: a write under the same (application, number) is skipped.
+    """Protection against a statement that is sent twice: a write with a (application, number) that was used before is skipped.
 
-    The number is the version of the view that the refresh started from, so that it grows with every commit. Where commits
-    carry nothing, `claimed` is the number of the newest claim (`claims.py`) that was seen with it; None if not looked up.
+    The number is the version of the view that the refresh started from, so it grows with every commit. Where commits carry no
+    metadata, `claimed` is the number of the newest claim (`claims.py`) seen with it; None if it was not looked up.
     """
 
     application: str
@@ -60,17 +60,17 @@ class Guard:
 
     @classmethod
     def of(cls, table: str, version: int, claimed: int | None = None) -> Guard:
-        """That of a write into the table which starts from the version."""
+        """The guard of a write to the table that starts from `version`."""
         return cls(f"idivm:{table}", version, claimed)
 
 
 class CommitProtocol(Protocol):
-    """The statements around a write whose commit is to carry metadata, and where the metadata is in the history."""
+    """The statements around a write whose commit should carry metadata, and how to find the metadata in the history."""
 
     def before(self, metadata: str, guard: Guard | None) -> tuple[Statement, ...]: ...
 
     def after(self, guard: Guard | None) -> tuple[Statement, ...]:
-        """They are run whether the write succeeded or failed."""
+        """These statements run whether the write succeeds or fails."""
         ...
 
     def metadata(self, commit: Mapping[str, Any]) -> str | None:
@@ -80,7 +80,7 @@ class CommitProtocol(Protocol):
 
 @dataclass(frozen=True)
 class UserMetadata:
-    """Delta's way: settings of the session that the next commit takes its `userMetadata` and its transaction number from."""
+    """Delta's way: session settings from which the next commit takes its `userMetadata` and its transaction number."""
 
     commands: Commands
 
@@ -101,7 +101,8 @@ class UserMetadata:
 
 @dataclass(frozen=True)
 class NoMetadata(UserMetadata):
-    """A session that cannot set them: what commits carry was written by another one; this one's is in a ledger (`ledger.py`)."""
+    """A session without such settings. Metadata in commits was written by other sessions; its own is in a ledger
+    (`ledger.py`)."""
 
     def before(self, metadata: str, guard: Guard | None) -> tuple[Statement, ...]:
         return ()
@@ -118,12 +119,12 @@ def moment(value: Any) -> str:
 _SHIFT = dt.timedelta(milliseconds=1)
 
 
-# Wrong without it: the time of a commit would depend on how many others are asked for with it.
+# Wrong without it: the time of a commit would depend on how many other commits are looked up with it.
 def moments(shown: Sequence[str]) -> list[str]:
-    """The times of commits that follow one another, newest first, without the shifts of Delta.
+    """The true times of consecutive commits, newest first, without the shifts that Delta adds.
 
-    Delta shows the time of a commit's file. Where that is not later than the commit before, it shows one millisecond after that
-    one: on object stores, whose files have the second only, for all commits of a second but the first that is asked for.
+    Delta shows the modification time of a commit's file, or one millisecond after the previous commit if that is later. On object
+    stores with times in whole seconds this affects all commits of a second except the first one that is looked up.
     """
     found: list[str] = []
     for place in reversed(range(len(shown))):
@@ -144,13 +145,13 @@ _WORD = re.compile(r"_([a-z])")
 
 
 def metrics(value: Any) -> Mapping[str, Any]:
-    """A map of numbers as the driver of the connection returns it: as text through Thrift. Under the names that Spark gives them:
-    other writers write `num_added_rows` for `numOutputRows`."""
+    """A map of metrics, whatever the driver returns (Thrift: text), under Spark's names: some writers use `num_added_rows` for
+    `numOutputRows`."""
     found = pairs(json.loads(value) if isinstance(value, str) else value)
     named = {_WORD.sub(lambda word: word[1].upper(), name): number for name, number in found.items()}
     return {_OTHER_NAMES.get(name, name): number for name, number in named.items()}
 
 
 def pairs(value: Any) -> Mapping[str, Any]:
-    """A map as a driver returns it: a dict, or pairs as databricks-sql-connector has them of Arrow."""
+    """A map as a driver returns it: a dict, or Arrow pairs (databricks-sql-connector)."""
     return value if isinstance(value, Mapping) else dict(value if value is not None else ())

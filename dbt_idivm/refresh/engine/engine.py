@@ -1,6 +1,7 @@
-"""What the refresh takes an engine for: how SQL is written, how a commit carries metadata, how rows are staged, how names are.
+"""What the refresh has to know about an engine: how SQL is written, commits carry metadata, rows are staged and relations are
+named.
 
-Nothing else in the refresh assumes an engine. `SPARK_DELTA` is Spark with Delta tables, embedded or behind a server.
+Nothing else in the refresh depends on the engine. `SPARK_DELTA` is Spark with Delta tables, embedded or behind a server.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from dbt_idivm.script.dialect import DELTA, Dialect
 
 @dataclass(frozen=True)
 class Engine:
-    """One kind of engine. `depth` is the number of parts that a relation's name has: 1 table, 2 schema.table, 3
-    catalog.schema.table. `large_merge`: settings of the session under which a MERGE into a large table runs. `ledger`: where
-    metadata is that commits do not carry. `fixed`: what matters of the settings of a session that has none to be set or read.
-    `reads_logs`: whether connections read what tables' logs say of files (`Statement.actions`)."""
+    """One kind of engine. `depth`: number of parts in a relation's name: 1 table, 2 schema.table, 3 catalog.schema.table.
+    `large_merge`: session settings for a MERGE into a large table. `ledger`: where metadata is stored if commits cannot carry it.
+    `fixed`: the relevant settings of sessions that can neither set nor read any. `reads_logs`: whether connections read file
+    actions from table logs (`Statement.actions`)."""
 
     dialect: Dialect
     commands: Commands
@@ -34,13 +35,13 @@ class Engine:
     reads_logs: bool = False
 
     def namespace(self, reported: tuple[str, ...]) -> tuple[str, ...]:
-        """The parts of a catalog and schema as the engine reports them → those that are before a table's name here."""
+        """The last parts of the reported catalog and schema: those that precede a table's name in this engine."""
         return reported[max(0, len(reported) - (self.depth - 1)) :]
 
 
 _COMMANDS = Commands(DELTA)
-# Spark takes a table for as large as its files. Below 10 MB, which may be millions of rows, it would broadcast the target
-# (ADR 0020). What it measures to be small while the statement runs is still broadcast.
+# Spark estimates a table's size by its files, and would broadcast a target below 10 MB, which may be millions of rows (ADR 0020).
+# A source that is found to be small while the statement runs is still broadcast.
 _LARGE_MERGE = {
     "spark.sql.autoBroadcastJoinThreshold": str(1 << 20),
     "spark.sql.adaptive.autoBroadcastJoinThreshold": str(10 << 20),
@@ -48,13 +49,13 @@ _LARGE_MERGE = {
 SPARK_DELTA = Engine(DELTA, _COMMANDS, UserMetadata(_COMMANDS), CachedViews(_COMMANDS), depth=2, large_merge=_LARGE_MERGE)
 # In this process.
 EMBEDDED = replace(SPARK_DELTA, reads_logs=True)
-# The same where names have a catalog.
+# The same with catalogs in names.
 DATABRICKS_CLUSTER = replace(SPARK_DELTA, depth=3)
 
 
 def sql_warehouse(ledger: str, beside: str, properties: Mapping[str, str], time_zone: str, depth: int = 3) -> Engine:
-    """A SQL warehouse of Databricks, for one refresh: sessions have no settings, nothing is cached, and there may be no temporary
-    views. `ledger`: its table. `beside`: the relation beside which rows are staged, in tables with `properties`."""
+    """A Databricks SQL warehouse, for one refresh: sessions have no settings and no cache, and may not have temporary views.
+    `ledger`: its table. `beside`: relation beside which rows are staged, in tables with `properties`."""
     scratch = Scratch(beside, secrets.token_hex(4))
     dialect = ScratchDialect(DELTA.name, DELTA.time_travel, scratch)
     commands = Commands(dialect)

@@ -1,7 +1,7 @@
-"""What all models of one invocation share: look-ups that are made once.
+"""What all models of one invocation share: look-ups that are made only once.
 
-The first model that needs something looks it up; others wait for it. dbt runs models in threads, so each look-up has a
-lock of its own, held while its statement runs. Look-ups nest only from a model to its inputs, never back.
+The first model that needs something looks it up, and others wait for it. dbt runs models in threads, so each look-up has a lock
+of its own, held while its statement runs. Look-ups nest only from a model to its inputs, never back.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ class _Slot:
 
 
 class Invocation:
-    """The memory of one `dbt run`. Keys are tuples whose second part is the table that they are about.
+    """The memory of one `dbt run`. Keys are tuples whose second element is the table that they are about.
 
-    `experience`: what earlier refreshes took; `learn` adds to it, except for the first `warm_up` refreshes: an engine that
-    was just started is slower than ever after. `warm_up` counts those that are to come. `choose` takes one of the ways of a
-    refresh and the rebuild.
+    `experience`: how long earlier refreshes took. `learn` adds to it, except for the first `warm_up` refreshes, because an engine
+    that was just started is slower. `warm_up` counts down. `choose` selects one of the ways of a refresh and the rebuild.
     """
 
     def __init__(self, experience: Experience | None = None, warm_up: int = 2, choose: Chooser = cheapest) -> None:
@@ -47,18 +46,18 @@ class Invocation:
         self._rebuilt: set[str] = set()
 
     def turn(self, cache: str) -> threading.Lock:
-        """Held while a cache is brought up to date, or dropped: models in other threads may share it."""
+        """Lock to hold while a cache is refreshed or dropped, because models in other threads may share it."""
         with self._guard:
             return self._turns.setdefault(cache, threading.Lock())
 
     def use(self, model: str, caches: Iterable[str]) -> None:
-        """A model of this invocation has these caches now."""
+        """Note the current caches of a model."""
         with self._guard:
             self._used[model] = frozenset(caches)
             self._had.setdefault(model, set()).update(self._used[model])
 
     def had(self, model: str) -> frozenset[str]:
-        """All caches that the model has, or had at some time in this invocation."""
+        """All caches that the model has, or has had in this invocation."""
         with self._guard:
             return frozenset(self._had.get(model, ()))
 
@@ -68,7 +67,7 @@ class Invocation:
             return any(cache in used for used in self._used.values())
 
     def rebuild(self, cache: str) -> None:
-        """A full refresh of a model has rebuilt it."""
+        """Note that the full refresh of a model has rebuilt the cache."""
         with self._guard:
             self._rebuilt.add(cache)
 
@@ -77,11 +76,11 @@ class Invocation:
             return cache in self._rebuilt
 
     def seconds(self) -> float:
-        """A clock for durations; tests put another one here."""
+        """A clock for durations in seconds; tests replace it."""
         return time.monotonic()
 
     def learn(self, view: str, way: str, measure: Measure | None, seconds: float) -> None:
-        """A refresh of `view` by `way` took so long; without a measure that tells nothing of the next one."""
+        """Learn that a refresh of `view` by `way` took `seconds`. Without a measure the duration only counts for the warm-up."""
         with self._guard:
             self.warm_up -= 1
             if self.warm_up < 0 and measure is not None:
@@ -89,29 +88,29 @@ class Invocation:
                 self.has_learned = True
 
     def learn_reading(self, view: str, measure: Measure, seconds: float) -> None:
-        """Reading what changed of the inputs of `view` took so long."""
+        """Learn that reading the changes of the inputs of `view` took `seconds`."""
         with self._guard:
             if self.warm_up <= 0:
                 self.experience = self.experience.learned_reading(view, measure, seconds)
 
     def knows(self, key: Hashable) -> bool:
-        """Whether `once` would run nothing."""
+        """Whether `once` would run nothing for this key."""
         with self._guard:
             return key in self._slots and self._slots[key].known
 
     def known(self, key: Hashable) -> Any:
-        """What `once` has found; None if it has not run."""
+        """The result that `once` has remembered; None if it has not run."""
         with self._guard:
             return self._slots[key].value if key in self._slots and self._slots[key].known else None
 
     def now(self) -> dt.datetime:
-        """The time, for the age of commits; tests put another clock here."""
+        """The current time, for the age of commits; tests replace it."""
         return dt.datetime.now(dt.UTC)
 
     def once(self, key: Hashable, steps: Callable[[], Steps[T]]) -> Steps[T]:
-        """The result of `steps`, which run the first time only. A failure is not remembered."""
+        """The result of `steps`, which run only the first time. Failures are not remembered."""
         slot = self._slot(key)
-        # closing the generator releases the lock, should the runner give up in between
+        # closing the generator releases the lock, in case the runner gives up in between
         with slot.lock:
             if not slot.known:
                 slot.value = yield from steps()
@@ -119,13 +118,13 @@ class Invocation:
             return cast(T, slot.value)
 
     def remember(self, key: Hashable, value: Any) -> None:
-        """What `once` would look up is known already."""
+        """Remember a value, so that `once` does not look it up."""
         slot = self._slot(key)
         with slot.lock:
             slot.known, slot.value = True, value
 
     def forget(self, *tables: str) -> None:
-        """Ask again for these tables: they were written, or their pinned version cannot be read any more."""
+        """Forget everything about these tables: they were written, or their pinned version can no longer be read."""
         with self._guard:
             for key in [key for key in self._slots if isinstance(key, tuple) and key[1] in tables]:
                 del self._slots[key]

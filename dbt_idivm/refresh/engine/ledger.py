@@ -1,11 +1,11 @@
-"""Metadata of commits in a table beside the data, for an engine whose commits carry none: SQL warehouses of Databricks.
+"""A ledger: commit metadata in a table beside the data, for engines whose commits carry none (Databricks SQL warehouses).
 
-A *record* says what the rows of a table are at one version of it, which the version's number and the time of its commit name. It
-is written after the commit, and only if that commit is certainly the one of the write: a record that is missing costs a rebuild,
-and one that is there never says more than what was committed. Records are read beside the table's own history: a version that
-others have committed has none.
+A *record* is the state of a table's rows at one version, identified by the version and the time of its commit. It is written
+after the commit, and only if that commit certainly belongs to the write. So a missing record costs a rebuild, and an existing one
+never claims more than was committed. Records are read together with the table's own history; versions committed by others have
+none.
 
-The same table has the *claims* (`claims.py`), as rows with negative versions: -n, the claim's mark, and whether it is finished.
+The same table holds the *claims* (`claims.py`) as rows with negative versions: -n, the claim's mark, and whether it is finished.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from dbt_idivm.refresh.engine.client import Client
 
 NAME = "idivm__state"
-LOST = "idivm: the claim to write is lost"  # the engine's message then
+LOST = "idivm: the claim to write is lost"  # the engine's message if a claim no longer stands
 _CLAIMED, _FINISHED = "claimed", "finished"
 _COLUMNS = {"relation": "string", "version": "bigint", "at": "string", "state": "string", "noted": "timestamp"}
 _MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND")
-_PAGE = 20  # commits: those of a write, and what the engine itself adds to it
+_PAGE = 20  # commits: those of a write, and those that the engine adds to it
 _KEPT = 100  # versions of a table whose records are kept
-_TRIES = 50  # of a statement with which those of other models may conflict; one of these succeeds each time
-# Metrics that count rows which a commit wrote or took away.
+_TRIES = 50  # of a statement that may conflict with those of other models, one of which succeeds each time
+# Metrics that count rows which a commit wrote or removed.
 _ROWS = (
     "numOutputRows",
     "numTargetRowsInserted",
@@ -46,7 +46,7 @@ _ROWS = (
 
 
 class NotAlone(IdivmError):
-    """IDIVM-903: a table has other commits beside the one of this run, so that its rows may be neither's."""
+    """IDIVM-903: a table has commits of others beside the one of this run, so that its rows may belong to neither."""
 
     def __init__(self, table: str) -> None:
         self.table = table
@@ -62,7 +62,7 @@ class NotAlone(IdivmError):
 
 @dataclass(frozen=True)
 class Claimed:
-    """The newest claim to a table: its number, 0 if there was none, and whether what it was made for is done."""
+    """The newest claim on a table: its number (0 if there is none), and whether its write is finished."""
 
     number: int = 0
     finished: bool = True
@@ -70,7 +70,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Claim:
-    """What one write into a table is done under."""
+    """The right to write a table once: number and random mark."""
 
     table: str
     number: int
@@ -79,7 +79,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The statements about the records and claims, which are in the table `place`."""
+    """Statements on records and claims, which are stored in the table `place`."""
 
     dialect: Dialect
     place: str
@@ -98,14 +98,15 @@ class Ledger:
         return Statement(self.dialect.sql(query), "metadata", f"records of {table}")
 
     def claim(self, claim: Claim) -> Statement:
-        """It reads the table that it writes, so that of two runs at once Delta refuses one; and adds nothing to a later claim."""
+        """Insert the claim unless there is a later one. The statement reads the table that it writes, so that Delta rejects one
+        of two concurrent claims."""
         later = exp.select(exp.Literal.number(1)).from_(self._table()).where(self._from_on(claim))
         row = exp.Select(expressions=_row(claim.table, -claim.number, claim.mark, _CLAIMED))
         tree = exp.Insert(this=self._table(), expression=row.where(exp.Not(this=exp.Exists(this=later))))
         return Statement(self.dialect.sql(tree), "metadata", f"claim {claim.table}", fetch=False)
 
     def stands(self, claim: Claim) -> exp.Expr:
-        """A condition that is true while the claim is the newest one and not finished; else evaluating it is an error."""
+        """A condition that is true while the claim is the newest one and unfinished; otherwise its evaluation is an error."""
         alone = exp.and_(
             exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)),
             exp.EQ(this=exp.Max(this=exp.column("at")), expression=exp.Literal.string(claim.mark)),
@@ -116,7 +117,7 @@ class Ledger:
         return exp.EQ(this=looked_up, expression=exp.true())
 
     def record(self, table: str, version: int, at: str, metadata: str, claim: Claim | None) -> Statement:
-        """One commit says what the rows are, and that the claim is finished."""
+        """Record the state of the rows and finish the claim, in one commit."""
         rows = [_row(table, version, at, metadata), *([] if claim is None else [_finished(claim)])]
         return self._added(rows, f"record the state of {table}")
 
@@ -124,7 +125,7 @@ class Ledger:
         return self._added([_finished(claim)], f"give up the claim to {claim.table}")
 
     def forget(self, table: str, before: int, claim: Claim | None) -> Statement:
-        """The records of versions before that one, and former claims."""
+        """Delete the records of versions before `before`, and earlier claims."""
         version = exp.column("version")
         last = 0 if claim is None else claim.number
         old = exp.or_(
@@ -149,7 +150,7 @@ class Ledger:
 
     @staticmethod
     def _from_on(claim: Claim) -> exp.Expr:
-        """The rows of that claim and of later ones."""
+        """Condition for the rows of that claim and of later ones."""
         return exp.and_(_is_about(claim.table), exp.LTE(this=exp.column("version"), expression=exp.Literal.number(-claim.number)))
 
 
@@ -172,7 +173,7 @@ def _finished(claim: Claim) -> list[exp.Expr]:
 
 
 def recorded(client: Client, ledger: Ledger, table: str) -> Steps[tuple[Mapping[tuple[int, str], str], Claimed]]:
-    """(version, time of its commit) → what was recorded of it last; and the newest claim."""
+    """(version, time of its commit) → newest record; and the newest claim."""
     try:
         found = yield from client.ask(ledger.read(table))
     except EngineFailure as failure:
@@ -181,21 +182,22 @@ def recorded(client: Client, ledger: Ledger, table: str) -> Steps[tuple[Mapping[
         return {}, Claimed()
     rows = [(int(version), str(at), str(state)) for version, at, state in found.rows]
     number = max((-version for version, _, _ in rows), default=0)
-    # where two had one number, neither could write after the other came, and one of them may have done so before
+    # if two claims have one number, neither could write after the other appeared, but one of them may have written before
     of_last = {state for version, _, state in rows if version == -number}
     claimed = Claimed(number, _FINISHED in of_last) if number > 0 else Claimed()
     return {(version, at): state for version, at, state in rows if version >= 0}, claimed
 
 
 def refused(ledger: Ledger, failure: EngineFailure) -> EngineFailure | IdivmError:
-    """IDIVM-508; the failure itself if the engine has not answered, or others are in the way."""
+    """IDIVM-508; or the failure itself if the engine has not answered, or on a conflict with others."""
     if not failure.error.error_class or failure.is_any(CONCURRENT):
         return failure
     return IdivmError(finding(508, table=ledger.place, statement=failure.statement.label, message=failure.first_line.rstrip(".")))
 
 
 def written(client: Client, ledger: Ledger, statement: Statement) -> Steps[None]:
-    """Run a statement that adds rows to the ledger; again, where other runs or models have written at the same time."""
+    """Run a statement that adds rows to the ledger, again after conflicts with other runs or models. Creates the ledger if
+    necessary."""
     for left in reversed(range(_TRIES)):
         try:
             yield from client.ask(statement)
@@ -213,10 +215,10 @@ def written(client: Client, ledger: Ledger, statement: Statement) -> Steps[None]
 def record(
     client: Client, ledger: Ledger, table: str, metadata: str, before: int, reply: Rows | None, claim: Claim | None = None
 ) -> Steps[None]:
-    """Record the metadata of a write into the table, which ends the claim. `before`: the version that it started from; -1 if it
-    made the table. `reply`: what the engine answered; None if nothing was written, and the metadata is of the rows as they were.
+    """Record the metadata of a write to the table, and finish its claim. `before`: the version that the write started from; -1 if
+    it created the table. `reply`: the engine's reply; None if nothing was written, so that the metadata is about unchanged rows.
 
-    Raises NotAlone where others have written as well; if nothing was written, nothing is recorded then.
+    Raises NotAlone if others have written as well. If nothing was written, nothing is recorded in that case.
     """
     rows = yield from client.ask(client.commands.history(table, _PAGE))
     found = sorted(rows.dicts(), key=lambda row: -int(row["version"]))
@@ -234,9 +236,10 @@ def record(
 
 
 def _own(found: Sequence[Mapping[str, Any]], before: int, reply: Rows | None) -> Mapping[str, Any] | None:
-    """The commit of the write, if it is known for certain; the newest one, if nobody has changed a row since."""
+    """The commit of the write, if that is certain. If nothing was written: the newest commit, unless others have changed rows
+    since."""
     if int(found[-1]["version"]) > before + 1:
-        return None  # more was committed since than was read
+        return None  # there are more commits since then than were read
     writes = [row for row in found if row["operation"] not in QUIET and int(row["version"]) > before]
     if not writes:
         return found[0] if before >= 0 else None
@@ -244,6 +247,6 @@ def _own(found: Sequence[Mapping[str, Any]], before: int, reply: Rows | None) ->
         return None
     affected = reply.dicts()[0].get("num_affected_rows") if reply.rows else None
     counted = metrics(writes[0].get("operationMetrics"))
-    # a write that changed no row need not have made a commit: then one that did is that of somebody else
+    # a write that changes no row may make no commit; a commit with changed rows is then somebody else's
     is_other = affected is not None and int(affected) == 0 and any(int(counted.get(name) or 0) for name in _ROWS)
     return None if is_other else writes[0]

@@ -1,4 +1,4 @@
-"""Work with something before and after it: settings of the session, metadata of a commit, staged relations."""
+"""Statements with something before and after them: session settings, metadata of a commit, staged relations."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.refresh.protocol import Rows, Statement
 from dbt_idivm.script.binding import Staged
 
-# `dynamic` keeps the partitions that get no row; dbt-spark's `insert_overwrite` leaves the session so.
+# `dynamic` keeps the partitions that receive no row; dbt-spark's `insert_overwrite` leaves it set in the session.
 OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
-_UNDEFINED = "<undefined>"  # what Spark shows of a setting that has neither a value nor a default
+_UNDEFINED = "<undefined>"  # shown by Spark for a setting that has neither a value nor a default
 
 
 def committed(client: Client, statement: Statement, table: str, metadata: str, guard: Guard | None = None) -> Steps[Rows]:
-    """Run a write into the table whose commit carries the metadata, or has a record of it. Raises IDIVM-903 and 907 there."""
+    """Run a write to the table whose commit carries the metadata, or with a record of it in the ledger (raises IDIVM-903 and
+    IDIVM-907)."""
     commits, ledger = client.engine.commits, client.engine.ledger
     if ledger is not None:
         return (yield from claimed_write(client, ledger, statement, table, metadata, guard))
@@ -28,10 +29,10 @@ def committed(client: Client, statement: Statement, table: str, metadata: str, g
 
 
 def temporarily(client: Client, settings: Mapping[str, str], steps: Steps[T], *, needed: bool = True) -> Steps[T]:
-    """Run steps under settings of the session that the profile or a model may have set as well: they get their values again.
+    """Run steps under session settings, and restore the values that the profile or a model may have set.
 
-    `needed`: whether the steps depend on them. If not, a setting that the server refuses is left out. Where sessions have
-    none the steps run as they are.
+    `needed`: whether the steps depend on them; if not, a setting that the server refuses is skipped. In engines without session
+    settings the steps run without them.
     """
     if client.engine.fixed is not None:
         return (yield from steps)
@@ -40,7 +41,7 @@ def temporarily(client: Client, settings: Mapping[str, str], steps: Steps[T], *,
 
 
 def _changed(client: Client, settings: Mapping[str, str], needed: bool, after: list[Statement]) -> Steps[None]:
-    """Set them. The statements that set the former values again are added to `after`, each as soon as it is needed."""
+    """Set the settings. The statements that restore the former values are added to `after` one by one."""
     for key, value in settings.items():
         try:
             found = yield from client.ask(client.commands.read_option(key))
@@ -56,17 +57,17 @@ def _changed(client: Client, settings: Mapping[str, str], needed: bool, after: l
 
 
 def all_partitions(client: Client, overwrite: Steps[T]) -> Steps[T]:
-    """Run an INSERT OVERWRITE of a partitioned table so that it replaces every row, whatever the session is set to."""
+    """Run an INSERT OVERWRITE of a partitioned table so that it replaces every row, regardless of the session's settings."""
     return (yield from temporarily(client, {OVERWRITE_MODE: "static"}, overwrite))
 
 
 def _enclosed(client: Client, before: Steps[None], steps: Steps[T], after: Sequence[Statement]) -> Steps[T]:
-    """Run `before`, the steps, and the statements of `after`, whether the others succeed or fail; `before` may add to them."""
+    """Run `before`, the steps, and then the statements of `after`, even if the former fail. `before` may add to `after`."""
     try:
         yield from before
         found = yield from steps
     except EngineFailure:
-        # should the session be gone, its settings are too, and the error to report is that of the steps
+        # if the session is lost, so are its settings, and the error to report is that of the steps
         with suppress(EngineFailure):
             yield from _all(client, after)
         raise
@@ -80,7 +81,7 @@ def _all(client: Client, statements: Sequence[Statement]) -> Steps[None]:
 
 
 def staged(client: Client, relations: Sequence[Staged], work: Steps[T]) -> Steps[T]:
-    """The result of `work`, for which the relations are there: each is evaluated once, however often it is read."""
+    """The result of `work`, which runs while the relations are staged: each is evaluated once, however often it is read."""
     try:
         for each in relations:
             yield from client.ask(client.engine.staging.stage(each.name, each.query, each.label))
@@ -94,5 +95,5 @@ def staged(client: Client, relations: Sequence[Staged], work: Steps[T]) -> Steps
 
 def _drop(client: Client, relations: Sequence[Staged]) -> Steps[None]:
     for each in relations:
-        with suppress(EngineFailure):  # the session is gone, and the relation with it
+        with suppress(EngineFailure):  # the session is lost, and the relation with it
             yield from client.ask(client.engine.staging.drop(each.name))

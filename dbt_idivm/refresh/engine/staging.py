@@ -1,4 +1,4 @@
-"""How rows that stay in the engine are held for the statement that needs them."""
+"""Staging: how rows that stay in the engine are held for the statement that needs them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dbt_idivm.script.dialect import Dialect
 
 
 class Staging(Protocol):
-    """The statements that make a relation of a query's rows for this session, and that drop it."""
+    """The statements that create a relation from a query for this session, and drop it."""
 
     def stage(self, name: str, query: exp.Query, label: str) -> Statement: ...
 
@@ -25,9 +25,9 @@ class Staging(Protocol):
 
 @dataclass(frozen=True)
 class CachedViews:
-    """Spark's way: a cached temporary view. A session that breaks off takes it with it.
+    """Spark's way: a cached temporary view, which disappears with the session.
 
-    The cache only saves work: Spark evaluates the query again where it had to let rows go.
+    The cache only saves work: Spark evaluates the query again if it had to evict rows.
     """
 
     commands: Commands
@@ -40,8 +40,8 @@ class CachedViews:
         return self.commands.drop("view", name)
 
 
-# What is read may have default values, which pass into the new table, and names with blanks. A mapped table with a feed, which
-# others may have by default, cannot be made from a query.
+# Columns that are read may have default values, which pass to the new table, and names with blanks. A table with column mapping
+# and a change data feed, which may be on by default, cannot be created from a query.
 _ANYTHING_READ = {
     "delta.feature.allowColumnDefaults": "supported",
     "delta.columnMapping.mode": "name",
@@ -53,7 +53,7 @@ _SCRATCH = re.compile(r"__idivm_(net|feed|source)(_\d+)?_[0-9a-f]{8}")
 
 @dataclass(frozen=True)
 class Scratch:
-    """Where the rows of one refresh are staged: tables beside a relation, with names that no other refresh has."""
+    """Where the rows of one refresh are staged: tables beside a relation, with names unique to this refresh."""
 
     beside: str
     token: str
@@ -63,14 +63,14 @@ class Scratch:
 
 
 def is_scratch(identifier: str, name: str) -> bool:
-    """Whether a refresh of the model `identifier` may have staged rows in a table of that name."""
+    """Whether a refresh of the model `identifier` may have staged rows in a table called `name`."""
     begins = name.lower().startswith(identifier.lower())
     return begins and _SCRATCH.fullmatch(name.lower()[len(identifier) :]) is not None
 
 
 @dataclass(frozen=True)
 class ScratchDialect(Dialect):
-    """Statements name staged rows as temporary views of the session; here these names are those of tables."""
+    """Replaces names of temporary views for staged rows by names of tables."""
 
     scratch: Scratch
 
@@ -87,7 +87,8 @@ class ScratchDialect(Dialect):
 
 @dataclass(frozen=True)
 class ScratchTables:
-    """A way without temporary views and a cache: a table, with `properties` that say who made it if it is left behind."""
+    """Staging without temporary views and caching: in a table, with `properties` that identify its creator if it is left
+    behind."""
 
     commands: Commands
     scratch: Scratch

@@ -1,4 +1,4 @@
-"""The vocabulary of the refresh's generators: what they yield, are sent and return, and what a refused statement raises."""
+"""Vocabulary of the refresh's generators: what they yield, receive and return, and what a refused statement raises."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 
 T = TypeVar("T")
 Steps: TypeAlias = Generator[Statement, Reply, T]
-# Class 22 of SQL's states: a value for which an expression is not defined.
+# SQLSTATE class 22: a value for which an expression is not defined.
 DATA_EXCEPTION = re.compile(r"SQLSTATE: 22|\[USER_RAISED_EXCEPTION\]")
 
-# The end of an engine's sentence, with the place if there is one; what follows may be the whole plan, or the whole statement.
+# End of an engine's sentence, with the place if there is one; a plan or the whole statement may follow.
 _END = re.compile(r"SQLSTATE: \w{5}(?:;? \(?line \d+,? pos(?:ition)? \d+\)?)?")
-_FRAGMENT = re.compile(r"== SQL(?: of [^\n]*)? \(line \d+, position \d+\) ==(?:\n[^\n]*){0,2}")  # a part of it that has failed
-_MARKED = re.compile(r"^(.*)\n(-*)\^\^\^", re.MULTILINE)  # the line of a syntax error, and dashes up to its place
-_PLAN = re.compile(r"['+:]|== |\w+ \[")  # how a line of a plan begins
+_FRAGMENT = re.compile(r"== SQL(?: of [^\n]*)? \(line \d+, position \d+\) ==(?:\n[^\n]*){0,2}")  # failed part
+_MARKED = re.compile(r"^(.*)\n(-*)\^\^\^", re.MULTILINE)  # the line of a syntax error, and dashes up to its position
+_PLAN = re.compile(r"['+:]|== |\w+ \[")  # start of a line of a plan
 _LINES, _CHARACTERS = 4, 1_000
 
 
@@ -34,7 +34,7 @@ def _shortened(line: str) -> str:
 
 
 def driven(steps: Steps[T], answer: Callable[[Statement], Reply]) -> T:
-    """The result of the steps, each of whose statements is answered. Raises what they raise."""
+    """Run the steps, answering each statement with `answer`, and return their result. Raises what they raise."""
     reply: Reply | None = None
     while True:
         try:
@@ -55,12 +55,12 @@ class EngineFailure(Exception):
 
     @property
     def first_line(self) -> str:
-        """The first line of the sentence."""
+        """The first line of the engine's sentence."""
         return self.sentence.partition("\n")[0]
 
     @property
     def sentence(self) -> str:
-        """What the engine says and the place that it names, in a few lines: without the plan and the text of the statement."""
+        """The engine's sentence and the place that it names, in a few lines, without the plan and the text of the statement."""
         message = self.error.message.strip() or self.error.error_class
         end = _END.search(message)
         said = message[: end.end()] if end is not None else "\n".join(_lines_before_plan(message))
@@ -69,7 +69,7 @@ class EngineFailure(Exception):
         return "\n".join(_shortened(line) for line in lines if line.strip())
 
     def place_in(self, sql: str) -> Place | None:
-        """The place of a syntax error in a text that is part of the statement; None where the engine names none in it."""
+        """The position of a syntax error within `sql`, a part of the statement; None if the engine names no position in it."""
         marked = _MARKED.search(self.error.message)
         lines = sql.split("\n")
         number = next((at for at, line in enumerate(lines, 1) if line.strip() and marked and marked[1].endswith(line)), None)
@@ -84,7 +84,7 @@ class EngineFailure(Exception):
         return DATA_EXCEPTION.search(self.error.message) is not None
 
     def is_any(self, classes: Iterable[str]) -> bool:
-        """Whether the error is of one of `classes`; a name ending in `*` matches all that begin with it."""
+        """Whether the error has one of these classes; a name that ends in `*` matches as a prefix."""
         found = self.error.error_class
         return any(
             found.startswith(each[:-1]) if each.endswith("*") else found == each or found.startswith(each + ".")

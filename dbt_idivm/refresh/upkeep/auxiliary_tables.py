@@ -1,4 +1,4 @@
-"""A model's auxiliary tables, beside its relation: its ID-extended table, the log of its changes, and drafts of rebuilds."""
+"""A model's auxiliary tables beside its relation: the ID-extended table, the log of changes, and drafts of rebuilds."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dbt_idivm.refresh.protocol import ModelRequest, Outcome
 
 
 def is_auxiliary(identifier: str, name: str) -> bool:
-    """Whether `name` is one of the names at which refreshes of the model `identifier` make tables."""
+    """Whether refreshes of the model `identifier` may create a table called `name`."""
     own = {(identifier + suffix).lower() for suffix in (HIDDEN_SUFFIX, NEW_SUFFIX, LOG_SUFFIX)}
     return name.lower() in own or is_scratch(identifier, name)
 
 
 def drop_obsolete(client: Client, request: ModelRequest, done: Outcome) -> Steps[None]:
-    """Drop the model's tables that it does not consist of any more. Tables of others stay."""
+    """Drop the model's own tables that it no longer uses. Tables of others are not touched."""
     used = {identifier.lower() for _, identifier, _ in done.relations}
     own = (name for name in request.neighbours if is_auxiliary(request.identifier, name))
     for identifier in (name for name in own if name.lower() not in used):

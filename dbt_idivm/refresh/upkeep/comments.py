@@ -1,6 +1,6 @@
-"""dbt's `persist_docs` without needless commits: only the comments that differ from the catalog's are set.
+"""dbt's `persist_docs` without needless commits: only comments that differ from the catalog's are set.
 
-Comments are commits on a Delta table, and a refresh that finds nothing to do must leave none.
+Setting a comment is a commit to a Delta table, and a refresh that finds nothing to do must not commit.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dbt_idivm.refresh.protocol import Rows
 
 @dataclass(frozen=True)
 class Descriptions:
-    """What the user wrote: about the relation, and about columns by their names; None where it is not to be kept.
+    """The user's descriptions of the relation and of columns by name; None where comments are not to be persisted.
 
-    `quoted`: the names that mean a column in the same case only.
+    `quoted`: names that are case-sensitive.
     """
 
     relation: str | None
@@ -27,7 +27,7 @@ class Descriptions:
     quoted: frozenset[str] = frozenset()
 
     def of_columns(self, names: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Column → text for those of a relation's columns that have one, and the names that mean none of them."""
+        """Column → text for the described columns of a relation, and the described names that are no column of it."""
         exact = {name: name for name in names}
         lower = {name.lower(): name for name in exact}
         meant = {name: exact.get(name) if name in self.quoted else lower.get(name.lower()) for name in self.columns or ()}
@@ -36,16 +36,16 @@ class Descriptions:
 
 
 def persist(client: Client, relation: str, wanted: Descriptions) -> Steps[tuple[str, ...]]:
-    """Bring the comments of a table, or of a view over the table behind it, up to the descriptions.
+    """Update the comments of a table, or of a view over it, to the descriptions.
 
-    An empty description leaves the comment that is there. Returns the described columns that the relation does not have.
+    An empty description keeps the existing comment. Returns the described columns that the relation does not have.
     """
     rows = yield from client.ask(client.commands.describe(relation))
     facts, columns, comment = described(rows, client.engine), _column_comments(rows), _comment(rows)
     texts, missing = wanted.of_columns(columns)
     differ = {name: text for name, text in texts.items() if text != columns[name]}
     if differ and facts.kind == "view" and (facts.maintained is not None or LOG in facts.properties):
-        # a view's columns get comments when it is created, and by no other statement
+        # columns of a view can only be given comments when the view is created
         comments = {name: differ.get(name, known) for name, known in columns.items()}
         dialect, names, kept = client.dialect, tuple(columns), facts.properties
         yield from client.ask(
@@ -68,7 +68,7 @@ def _comment_on(client: Client, relation: str, kind: str, wanted: str | None, kn
 
 
 def _column_comments(rows: Rows) -> dict[str, str]:
-    """Column → comment. Columns come first, up to a line without a type."""
+    """Column → comment. Columns come first in a DESCRIBE, up to a row without a type."""
     found: dict[str, str] = {}
     for name, kind, comment in rows.rows:
         if not kind:

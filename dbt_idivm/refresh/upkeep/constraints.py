@@ -1,8 +1,8 @@
-"""The constraints of a model's contract, as CHECK constraints of the table that holds its rows.
+"""The constraints of a model's contract, as CHECK constraints on the table that holds its rows.
 
-They are compared with what the table has each time, because a table that is created again has none. That is after the refresh: of
-a contract that was loosened the former CHECKs may stop it, and are dropped then.
-A column's `not_null` is a CHECK too: Delta cannot forbid NULLs in a column that allowed them, and a CTAS allows them.
+They are compared with the table's constraints each time, because a table that was created again has none. This happens after the
+refresh; if a contract was loosened, its former CHECKs may stop the refresh, and are dropped at that point. A column's `not_null`
+is a CHECK too: Delta cannot forbid NULLs in a column that has allowed them, and a CTAS allows them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import Dialect
 
 _STORED = "delta.constraints."
-_OURS = "idivm_"  # begins the names of those that the user gave none
+_OURS = "idivm_"  # prefix of constraints that the user has not named
 VIOLATED = ("DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",)
 
 
 def persist(client: Client, table: str, wanted: Mapping[str, str]) -> Steps[None]:
-    """Add and drop what differs. `wanted`: name → expression. The rows that are there are checked by the engine."""
+    """Add and drop constraints so that the table has those in `wanted` (name → expression). The engine checks existing rows."""
     stored = yield from _stored(client, table)
     yield from _drop(client, table, _former(stored, wanted))
     for name, expression in wanted.items():
@@ -30,8 +30,8 @@ def persist(client: Client, table: str, wanted: Mapping[str, str]) -> Steps[None
 
 
 def loosen(client: Client, table: str, wanted: Mapping[str, str], *, every: bool) -> Steps[bool]:
-    """Drop what a contract had before and has no more, without adding what is new in it; whether there was anything. `every`:
-    also what has a name that the contract does not have, and may be somebody else's."""
+    """Drop constraints that the contract no longer has, without adding new ones. Returns whether there were any. `every`: also
+    drop constraints with names that are not in the contract, and may be somebody else's."""
     stored = yield from _stored(client, table)
     former = [name for name, expression in stored.items() if wanted.get(name) != expression] if every else _former(stored, wanted)
     yield from _drop(client, table, former)
@@ -57,9 +57,10 @@ def _drop(client: Client, table: str, names: Iterable[str]) -> Steps[None]:
 
 
 def declared(dialect: Dialect, columns: Iterable[Mapping[str, Any]], constraints: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Name → expression of what dbt declares and an engine can check. Keys are no constraints here: refreshes check them.
+    """Name → expression of the declared constraints that an engine can check. Keys are not included, because refreshes check
+    them.
 
-    `columns` and `constraints` are a model's, as in dbt's manifest. Names are lower case, as Delta stores them.
+    `columns` and `constraints` are those of a model in dbt's manifest. Names are lower case, as Delta stores them.
     """
     found: dict[str, str] = {}
     for name, expression in (*_of_model(dialect, constraints), *_of_columns(dialect, columns)):

@@ -1,4 +1,4 @@
-"""What a project needs of its engine and of its inputs, found out by trying: the checks of `idivm doctor`."""
+"""The checks of `idivm doctor`: try out what a project needs of its engine and of its inputs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dbt_idivm.refresh.protocol import Ignored, KeyCandidate, Statement
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at. `state`: fails is what no view can be maintained with, or not this one."""
+    """The result of one check. `state`: `fails` means that no view, or not this one, can be maintained."""
 
     what: str
     state: Literal["ok", "warning", "fails"]
@@ -30,7 +30,7 @@ class Check:
 
 
 def examine_rights(client: Client, scratch: str) -> Steps[tuple[Check, ...]]:
-    """Create a Delta table of that name, MERGE into it, read its history and its change feed, replace it, and drop it."""
+    """Create a Delta table called `scratch`, MERGE into it, read its history and its change feed, replace it, and drop it."""
     table = client.dialect.relation_sql(scratch)
     merge = f"MERGE INTO {table} AS t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)"
     feed = f"SELECT * FROM table_changes({client.dialect.string_sql(table)}, 0)"
@@ -66,8 +66,8 @@ def examine_rights(client: Client, scratch: str) -> Steps[tuple[Check, ...]]:
 
 
 def examine_input(client: Client, relation: str, name: str, keys: Collection[str], every: timedelta | None) -> Steps[Check]:
-    """An input of maintained models. `name`: as the user writes it; `keys`: those that are declared, as texts; `every`: how often
-    the project is run."""
+    """Check an input of maintained models. `name`: the user's name; `keys`: its declared keys as texts; `every`: the time between
+    runs of the project."""
     what = f"input {name}"
     facts = yield from describe(client, relation)
     if facts is None:
@@ -118,8 +118,8 @@ def examine_input(client: Client, relation: str, name: str, keys: Collection[str
 def examine_keys(
     client: Client, relation: str, name: str, declared: Collection[KeyCandidate], ignored: Collection[Ignored]
 ) -> Steps[tuple[Check, ...]]:
-    """What is written about the keys of an input without effect: what was `ignored` already, and `declared` keys with columns
-    that it does not have. It is a warning where the input has no other key, or where it can only be a mistake."""
+    """Report declarations about the keys of an input that have no effect: those already `ignored`, and `declared` keys with
+    columns that it does not have. They are warnings if the input has no other key, or if they can only be mistakes."""
     facts = yield from describe(client, relation)
     names = [] if facts is None else [each.name for each in facts.columns]
     known = {each.lower() for each in names}
@@ -142,7 +142,7 @@ def examine_keys(
 
 
 def _doubt(client: Client, relation: str, name: str) -> Steps[Finding | None]:
-    """Why the change feed of one of the newest commits is not used; None where it is, or is not there any more."""
+    """Why the change feed of one of the newest commits is not used; None if it is used, or no longer exists."""
     try:
         page = yield from history.page(client, relation)
         oldest, newest = page[-1], page[0]

@@ -1,5 +1,5 @@
-"""What refreshes take for granted of an engine, each tried by the code that relies on it: the checks of `idivm doctor` for
-compute that dbt-idivm is not tested on."""
+"""The checks of `idivm doctor` for compute that dbt-idivm is not tested on: each property that refreshes rely on is tried by the
+code that relies on it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STATE = '{"idivm_doctor":"state of \\\\ and \'"}'
 _OWNER = "model.doctor.scratch"
 _LOST = "IDIVM-907"
 _WAY_OUT = "do not use this compute with dbt-idivm as it is: report what was found, with the output of `idivm doctor`"
-# Expressions that are true where a text is read as it is planned → what is not so otherwise.
+# Expressions that are true if the engine reads a text as planned → what is not so otherwise.
 _READING: Mapping[str, str] = {
     r"length('a\\b') = 3": "backslashes escape",
     "\"a\" = 'a'": "double quotes enclose text",
@@ -36,11 +36,11 @@ _READING: Mapping[str, str] = {
 
 
 class _Unexpected(Exception):
-    """What was found instead."""
+    """The message says what was found instead."""
 
 
 def examine_engine(client: Client, scratch: str, time_zone: str) -> Steps[tuple[Check, ...]]:
-    """Try what a refresh does, on a Delta table of that name, which is dropped afterwards."""
+    """Try what a refresh does on a Delta table called `scratch`, which is dropped afterwards."""
     tries: tuple[tuple[str, Callable[[], Steps[str]]], ...] = (
         ("meaning of text and numbers", lambda: _reading(client, time_zone)),
         ("errors of expressions", lambda: _errors(client)),
@@ -109,7 +109,8 @@ def _described(client: Client, scratch: str) -> Steps[str]:
 
 
 def _state(client: Client, scratch: str) -> Steps[str]:
-    """Written with rows, read back, and not taken for that of a later commit; a write that is sent again is executed once."""
+    """Check that a state is written with rows and read back, is not attributed to a later commit, and that a write sent twice is
+    executed once."""
     before = yield from history.latest(client, scratch)
     merge, guard = _insertion(client, scratch), guard_from(scratch, before)
     reply = yield from committed(client, merge, scratch, _STATE, guard)
@@ -122,7 +123,7 @@ def _state(client: Client, scratch: str) -> Steps[str]:
         shown = [(each.version, each.operation, each.counts, each.user_metadata) for each in found]
         raise _Unexpected(f"the state of a commit is not read back: {shown}")
     ledger = client.engine.ledger
-    try:  # by a run that had looked at the table before
+    try:  # by a run that looked at the table before the write
         yield from committed(Client(client.engine, client.invocation), merge, scratch, _STATE, guard)
     except IdivmError as error:
         if ledger is None or error.codes != (_LOST,):

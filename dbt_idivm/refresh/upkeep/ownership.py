@@ -1,4 +1,4 @@
-"""Whose a relation is: the table behind a view of ours, what a model left behind, and letting a table go."""
+"""Ownership of relations: the table behind a view of ours, relations left behind by models, and releasing a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dbt_idivm.relation_name import name_parts, with_suffix
 
 @dataclass(frozen=True)
 class Orphan:
-    """A relation that a model made and that no model of the project has any more."""
+    """A relation that was made by a model which the project no longer has."""
 
     relation: str
     kind: str  # table or view
@@ -25,8 +25,8 @@ class Orphan:
 
 
 def behind(client: Client, relation: str, there: Mapping[str, Kind]) -> Steps[list[str]]:
-    """Those of the relations `there` in its schema that a relation of ours consists of: the table behind a view, the log of its
-    changes, and the caches that no other one has."""
+    """Those of the relations `there`, in the same schema, that belong to `relation`: the table behind a view, the log of its
+    changes, and caches that no other relation uses."""
     if not any(_is_beside(relation, name) or is_cache(name_parts(name)[-1]) for name in there):
         return []
     facts = yield from describe(client, relation)
@@ -44,9 +44,10 @@ def behind(client: Client, relation: str, there: Mapping[str, Kind]) -> Steps[li
 
 
 def orphans(client: Client, found: Mapping[str, Kind], taken: Collection[str], packages: Collection[str]) -> Steps[list[Orphan]]:
-    """Those of the relations `found` that a model of these packages made, and that no node has.
+    """Those of the relations `found` that a model of these packages has made, and that belong to no node any more.
 
-    `taken` are the relations of the project's nodes, and theirs stay: what is behind a view, and caches, too.
+    `taken`: the relations of the project's nodes. These stay, with everything that belongs to them: tables behind views, and
+    caches.
     """
     left: list[Orphan] = []
     models = {name: kind for name, kind in found.items() if name in taken or any(_is_beside(each, name) for each in taken)}
@@ -67,7 +68,7 @@ def orphans(client: Client, found: Mapping[str, Kind], taken: Collection[str], p
 
 
 def release(client: Client, relation: str) -> Steps[None]:
-    """Take our properties from a table that is maintained otherwise from now on: they say what no longer holds."""
+    """Remove our properties from a table that will no longer be maintained by us, because they would be wrong."""
     facts = yield from describe(client, relation)
     if facts is not None and facts.is_delta and facts.properties:
         yield from client.ask(client.commands.unset_properties(relation, tuple(facts.properties)))
@@ -80,7 +81,7 @@ def _is_beside(model: str, relation: str) -> bool:
 
 
 def _package(owner: str) -> str:
-    """`model.shop.orders` is of the package `shop`."""
+    """`model.shop.orders` → `shop`."""
     return owner.split(".")[1]
 
 

@@ -1,6 +1,6 @@
-"""Intermediate caches that models of a project share: who has them, and dropping those that nobody has any more.
+"""Intermediate caches shared by models of a project: which models use them, and dropping those that nobody uses.
 
-Whose they are is not stored anywhere but in the states of the views: a view has the caches that it was computed from.
+Ownership is stored only in the states of the views: a view uses the caches that it was computed from.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Kind: TypeAlias = Literal["table", "view"]
 
 
 def caches_of(client: Client, relation: str, facts: Described, there: Collection[str]) -> Steps[tuple[str, ...]]:
-    """The caches that a relation of ours, with these `facts`, was computed from, as far as they exist."""
+    """The existing caches that a relation of ours, with these `facts`, was computed from."""
     if not any(is_cache(name_parts(name)[-1]) for name in there):
         return ()
     if log := facts.properties.get(LOG):
@@ -32,8 +32,8 @@ def caches_of(client: Client, relation: str, facts: Described, there: Collection
 
 
 def unused(client: Client, caches: Iterable[str], relations: Mapping[str, Kind]) -> Steps[list[str]]:
-    """Those of the caches that none of the relations was computed from, other ones of these caches left out. Where a relation of
-    ours has no state that can be read, it may have been computed from all of them."""
+    """Those of the caches that no relation was computed from, other unused caches not counted. A relation of ours without a
+    readable state may have been computed from all of them."""
     left = dict.fromkeys(caches)
     if not left:
         return []
@@ -57,8 +57,8 @@ def _state_of(client: Client, relation: str, kind: Kind) -> Steps[State | None]:
 
 
 def drop_unused(client: Client, request: ModelRequest, before: State | None, done: Outcome) -> Steps[None]:
-    """Drop the caches that the model had and has no more, unless another model has them, or gets them in this invocation. A no-op
-    asks for none of those that an interrupted run may have left."""
+    """Drop the caches that the model no longer uses, unless another model uses them, or will use them in this invocation. A no-op
+    does not look for caches left behind by an interrupted run."""
     now = {identifier for _, identifier, _ in done.relations}
     kept = [request.relation_beside(name) for name in now if is_cache(name)]
     client.invocation.use(request.relation, kept)
