@@ -131,7 +131,7 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-117",
         "source",
         "the statistics of {table} cannot be true: {problem}",
-        "what is computed from them would be wrong by the same factor",
+        "estimates computed from them would be wrong by the same factor",
         "give --rows {table}=N, or ANALYZE the table and run `dbt docs generate`",
     ),
     ErrorCode(
@@ -156,7 +156,7 @@ CODES: tuple[ErrorCode, ...] = (
         "give another path, or print the advice with `--write -` and copy what you want",
     ),
     ErrorCode(
-        "IDIVM-121", "config", "the advice on {models} belongs into {file}", "{problem}", "add what is printed below to {file}"
+        "IDIVM-121", "config", "the advice on {models} belongs in {file}", "{problem}", "add what is printed below to {file}"
     ),
     ErrorCode(
         "IDIVM-122",
@@ -259,9 +259,9 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-216",
         "not yet",
         "aggregate {function}",
-        "there are rules for aggregates of groups that do not depend on the order of the rows: sum, count, avg, min, max, "
-        "bool_and, bool_or, bit_and, bit_or, bit_xor, stddev, variance, median, corr, percentile, sorted lists and their like; "
-        "over a window for those of one value",
+        "there are rules for aggregates that do not depend on the order of the rows: sum, count, avg, min, max, bool_and, "
+        "bool_or, bit_and, bit_or, bit_xor, stddev, variance, median, corr, percentile, sorted lists and the like; over a "
+        "window only for aggregates of one argument",
         "compute the value with these, " + _REBUILD,
         "aggregates",
     ),
@@ -318,8 +318,8 @@ CODES: tuple[ErrorCode, ...] = (
         "not yet",
         "function {function}",
         "it is not on the list of functions whose result depends on their arguments alone",
-        "use a built-in function; list your own in the config `deterministic_functions`, as it is written here, if the arguments "
-        "of one call decide its value; or compute the column upstream, " + _REBUILD,
+        "use a built-in function; if the result of your own function depends on its arguments alone, list it in the config "
+        "`deterministic_functions`, spelled as here; or compute the column upstream, " + _REBUILD,
         "functions",
     ),
     ErrorCode(
@@ -368,9 +368,9 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-233",
         "unsupported",
-        "the planned query fails for rows for which the SELECT does not: {message}",
-        "conditions are evaluated in another order than that of the SELECT: one that fails for some rows stands behind one that "
-        "keeps these rows away, and is evaluated before it",
+        "the incremental query fails on rows that the SELECT filters out: {message}",
+        "the incremental query evaluates conditions in another order: a condition that fails for some rows is evaluated before "
+        "the condition that filters these rows out",
         "guard the expression itself (CASE WHEN, NULLIF, try_divide, TRY_CAST), " + _REBUILD,
     ),
     ErrorCode(
@@ -511,9 +511,8 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-314",
         "unsupported",
-        "the view {source} does not show {table} as its model made it",
-        "others gave the view another query, or a rebuild of its model broke off before it showed the new rows, so that the "
-        "changes of the table are not those of the view",
+        "the view {source} was changed by somebody, or its rebuild was interrupted",
+        "the view does not show {table} as its model made it, so the changes of the table are not the changes of the view",
         "refresh the model {source}; until then this one is rebuilt from the view itself (`on_unsupported: full`, the default)",
     ),
     # 4xx: why a refresh was full
@@ -644,9 +643,9 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-418",
         "full refresh",
-        "the size of {source} is not known, nor that few rows changed",
-        "the log of the table shows neither rows nor bytes, so nothing says that an incremental refresh would be quicker, and "
-        "`strategy: auto` does what a plain table would do",
+        "neither the size of {source} nor the number of its changed rows is known",
+        "the log of the table has neither rows nor bytes, so nothing indicates that an incremental refresh would be quicker, and "
+        "`strategy: auto` rebuilds, as a plain table would",
         "nothing, or set `strategy: incremental` to exclude rebuilds",
     ),
     ErrorCode(
@@ -684,7 +683,7 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-423",
         "full refresh",
         "columns of {source} have other values under their names",
-        "{operation} at version {version}, of which the change feed shows nothing: {columns} may be another column since then",
+        "the change feed does not show {operation} at version {version}: since then {columns} may hold values of another column",
         "nothing: the next refresh is incremental again",
     ),
     ErrorCode(

@@ -131,7 +131,7 @@ def test_what_belongs_into_another_file_is_printed(tmp_path: Path, node: Node, f
     result = run(folder, *SELDOM, "--write")
     assert result.exit_code == 0 and not (folder / FILE).exists()
     said = " ".join(result.output.split())
-    assert f"IDIVM-121 the advice on `by_name` belongs into {file}" in said and why in said
+    assert f"IDIVM-121 the advice on `by_name` belongs in {file}" in said and why in said
     assert "- name: by_name config: materialized: view" in said
 
 
