@@ -81,3 +81,29 @@ def test_all(clicks: Project) -> None:
 @pytest.mark.parametrize("strategy", ["recompute", "tuple"])
 def test_other_ways(clicks: Project, strategy: str) -> None:
     maintained(clicks, ("sliding", "gaps", "times"), strategy)
+
+
+@pytest.mark.deep
+def test_sessions_in_a_table(clicks: Project) -> None:
+    """Spark remembers of a column that it holds sessions, and merges them wherever the column is grouped: views of it are rebuilt.
+    A column of plain windows is maintained."""
+    sessions = "select k, session_window(at, '5 minutes') as w, count(*) as n from $.clicks group by 1, session_window(at, '5 minutes')"
+    windows = "select id, k, window(at, '5 minutes') as w, v from $.clicks where at is not null"
+    properties = "using delta tblproperties ('delta.enableChangeDataFeed' = 'true')"
+    clicks.sql(f"create table $.of_sessions {properties} as {sessions}", f"create table $.of_windows {properties} as {windows}")
+    grouped = [
+        clicks.model(name, f"select w, count(*) as n from $.{table} group by w")
+        for name, table in (("merged", "of_sessions"), ("counted", "of_windows"))
+    ]
+    carried = clicks.model("carried", "select k, w, n from $.of_sessions")
+    assert clicks.refresh(grouped[1]).mode == "create"
+    for model in (grouped[0], carried):
+        assert "IDIVM-228" in (clicks.refresh(model).message or "")
+    clicks.sql(
+        "update $.of_sessions set n = n + 1 where k = 'a'",
+        "insert into $.of_sessions select 'c', w, n from $.of_sessions where k = 'b'",
+        "delete from $.of_windows where id = 2",
+        "update $.of_windows set v = 7",
+    )
+    assert [clicks.refresh(model).mode for model in (*grouped, carried)] == ["full", "incremental", "full"]
+    assert all(clicks.is_exact(model) for model in (*grouped, carried))

@@ -4,7 +4,9 @@ Under a collation, different texts are equal. CHAR(n) is padded with blanks when
 with, but only where the engine knows the column: rows inlined as literals would be compared unpadded. DESCRIBE reports such a
 column of a Delta table as a string.
 
-Structs whose type is shown only in part are excluded as well: changes in the hidden part would go unnoticed.
+Structs whose type is shown only in part are excluded as well: changes in the hidden part would go unnoticed. So are columns in
+which a query stored what session_window returns. Spark keeps a mark in the schema of the table, which DESCRIBE does not show, and
+wherever such a column is grouped, as in a net diff, Spark merges the sessions that overlap.
 """
 
 from __future__ import annotations
@@ -12,7 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from dbt_idivm.algebra.types import is_cut
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.types import Type, is_cut, type_of
+from dbt_idivm.algebra.types_of_times import TIMESTAMPS
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.refresh.engine.client import Client
@@ -20,6 +26,8 @@ from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import may_hold_text
 
 _PADDING = "readSidePadding"  # in the plan of a query that reads such a column
+_TIMES = frozenset({*TIMESTAMPS, Type.TIMESTAMPNTZ})
+_MERGING = "MergingSessions"  # in the plan of a query that groups sessions
 _CHAR = re.compile(r"\bchar\(", re.IGNORECASE)
 
 
@@ -44,10 +52,29 @@ def unsupported_types(client: Client, scans: Iterable[Scan]) -> Steps[list[Findi
     for table in sorted({table for table, _, _ in read}):
         padded = yield from client.once(("padding", table), lambda table=table: _pads(client, table))  # type: ignore[misc]
         for name in [name for each, name, _ in read if padded and each == table]:
-            column = yield from client.ask(client.commands.describe_column(table, name))
-            if any(_CHAR.search(str(value)) for key, value, *_ in column.rows if key == "data_type"):
+            described = yield from client.ask(client.commands.describe_column(table, name))
+            if any(_CHAR.search(str(value)) for key, value, *_ in described.rows if key == "data_type"):
                 found.append(finding(228, what=f"column {name} of {table} of type CHAR"))
+    windows = sorted({(s.table, a.name) for s in scans for a in s.base_columns if a.definition is None and _is_window(a.type)})
+    for table, name in windows:
+        if (yield from client.once(("sessions", table, name), lambda t=table, n=name: _merges(client, t, n))):  # type: ignore[misc]
+            what = f"column {name} of {table}, which holds sessions of session_window that Spark merges (store its start and end)"
+            found.append(finding(228, what=what))
     return found
+
+
+def _is_window(kind: str) -> bool:
+    """Whether this is the type of what window and session_window return."""
+    struct = type_of(kind)
+    fields = [each for each in struct.expressions if isinstance(each, exp.ColumnDef)]
+    return [each.name.lower() for each in fields] == ["start", "end"] and all(each.args["kind"].this in _TIMES for each in fields)
+
+
+def _merges(client: Client, table: str, name: str) -> Steps[bool]:
+    """Whether Spark merges sessions where it groups the column, which its plan shows."""
+    grouped = exp.Select(expressions=[column(name)]).from_(client.dialect.table(table, None)).group_by(column(name))
+    rows = yield from client.ask(client.commands.explain_query(client.dialect.sql(grouped), f"groups of {name} of {table}"))
+    return any(_MERGING in str(row[0]) for row in rows.rows)
 
 
 def _pads(client: Client, table: str) -> Steps[bool]:
