@@ -202,6 +202,14 @@ def _case(size: int) -> Sized:
     return Sized(f"select id, case {branches} end as name from {_table('fact')}", _TEXTS)
 
 
+def _stacked(size: int) -> Sized:
+    """SELECTs over one another, each of which names the value of the one below it three times."""
+    rows = _table("fact")
+    for _ in range(size):
+        rows = f"(select id, coalesce(value, case when value is null then 0 else value * 2 end) as value from {rows}) as below"
+    return Sized(f"select id, value from {rows}", _TEXTS)
+
+
 FAMILIES: Mapping[str, Family] = {
     "star": Family(_star, (6, 12, 24), LINEAR),
     "star without keys": Family(lambda size: _star(size, keyed=False), (6, 12, 24), LINEAR),
@@ -222,4 +230,5 @@ FAMILIES: Mapping[str, Family] = {
     "OR of LIKEs": Family(_likes, (75, 150, 300), LINEAR),
     "|| of texts": Family(_concatenation, (75, 150, 300), LINEAR),
     "CASE": Family(_case, (100, 200, 400), LINEAR),
+    "stacked SELECTs": Family(_stacked, (4, 8, 16), LINEAR),
 }

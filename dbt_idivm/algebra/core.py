@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.block import Binder, Block, isolate
+from dbt_idivm.algebra.block import MAX_REPEATED_NODES, Binder, Block, isolate, repeated_nodes
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.expressions import all_same, attributes, conjuncts, passing, render, substitute
 from dbt_idivm.algebra.relation import Provenance, Relation
@@ -110,7 +110,10 @@ class Compute(Unary):
         return tuple(definition for _, definition in self.definitions)
 
     def block(self, binder: Binder) -> Block:
-        return self.child.block(binder).project(self.by_name)
+        below = self.child.block(binder)
+        if repeated_nodes(below.output, self.expressions) > MAX_REPEATED_NODES:
+            below = isolate(below.select(), tuple(below.output), binder.alias("computed"))
+        return below.project(self.by_name)
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         if not set(on) <= set(self.passed):
