@@ -1,6 +1,7 @@
 {#-
   The results of dbt-spark's versions depend on the row order, or on ANSI mode. These macros return the same value where that is
-  determined, and otherwise always the same value for the same rows. A project can override them by dispatching `dbt` to its own macros.
+  determined, and otherwise always the same value for the same rows. A project can override them by dispatching `dbt` to its own
+  macros.
 -#}
 {% macro idivm__any_value(expression) -%}
   max({{ expression }})

@@ -53,8 +53,8 @@ def function_of(node: exp.Expr) -> exp.AggFunc | None:
 
 
 def whole(function: exp.Expr) -> exp.Expr:
-    """The aggregate expression that `function` belongs to: with its FILTER, WITHIN GROUP, sort or size. The inverse of
-    `function_of`.
+    """The aggregate expression that `function` belongs to: with its FILTER, WITHIN GROUP,
+    sort or size. The inverse of `function_of`.
     """
     above = function.parent.parent if isinstance(function.parent, exp.Filter) else function.parent
     return above if above is not None and function_of(above) is function else function
@@ -99,8 +99,8 @@ def _arranged(node: exp.Expr) -> exp.Expr | None:
 
 
 def type_of_aggregate(node: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
-    """The type of a collection, a max_by, a first, a listagg or a statistical aggregate such as corr, given the types of its
-    attributes.
+    """The type of a collection, a max_by, a first, a listagg or a statistical aggregate such as
+    corr, given the types of its attributes.
 
     None for any other aggregate, and if the type of its value is not known.
     """

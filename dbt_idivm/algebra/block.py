@@ -78,8 +78,8 @@ class Block:
         return Block(sources, output, where, broadcast)
 
     def outer_join(self, other: Block, condition: exp.Expr, side: Literal["LEFT", "FULL"]) -> Block:
-        """⟕ or ⟗ with `other`, which must be one source without conditions or computed columns. For ⟗ the same holds for this
-        block.
+        """⟕ or ⟗ with `other`, which must be one source without conditions or computed
+        columns. For ⟗ the same holds for this block.
         """
         output = {**self.output, **other.output}
         (source,) = other.sources
@@ -130,8 +130,8 @@ def _join(source: Source) -> exp.Join:
 
 
 def hinted(query: exp.Select, broadcast: Sequence[str]) -> exp.Select:
-    """The SELECT with a BROADCAST hint for these aliases. Without it Spark shuffles the other side, because it does not know
-    their sizes.
+    """The SELECT with a BROADCAST hint for these aliases. Without it Spark shuffles the other
+    side, because it does not know their sizes.
     """
     if broadcast:
         aliases = [identifier(name) for name in broadcast]
@@ -155,8 +155,8 @@ class Aliases:
     taken: set[str] = field(default_factory=set)
 
     def alias(self, base: str) -> str:
-        """`base`, or `base` with the first number that makes it unique: `a_2` may be the name of another source, before or
-        after this one.
+        """`base`, or `base` with the first number that makes it unique: `a_2` may be the name of
+        another source, before or after this one.
         """
         name = fresh_name(base, self.taken.__contains__)
         self.taken.add(name)

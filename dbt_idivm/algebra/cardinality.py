@@ -35,8 +35,8 @@ class Sizes(Protocol):
 
 @dataclass(frozen=True)
 class Domain:
-    """The number of possible values of an attribute set, whether or not they occur in the rows, and the attributes that it
-    determines.
+    """The number of possible values of an attribute set, whether or not they occur in the
+    rows, and the attributes that it determines.
     """
 
     size: float
@@ -65,8 +65,8 @@ class Cardinality:
         return drawn(self._size(frozenset(names)), self.rows)
 
     def _size(self, wanted: frozenset[str]) -> float:
-        """The product of the known domains that cover parts of `wanted`, and of a guess for each attribute that none of them
-        covers.
+        """The product of the known domains that cover parts of `wanted`, and of a guess for
+        each attribute that none of them covers.
         """
         rest, size = wanted, 1.0
         for known, domain in sorted(self.domains.items(), key=lambda item: (-len(item[1].determined & wanted), sorted(item[0]))):

@@ -256,8 +256,8 @@ class Pair(Relation):
 
 @dataclass(frozen=True)
 class SemiJoin(Unary):
-    """child ⋉ keys, or ▷ when `anti`, on equal `on` attributes (NULL-safe). Without attributes it tests whether `keys` has any
-    row.
+    """child ⋉ keys, or ▷ when `anti`, on equal `on` attributes (NULL-safe). Without
+    attributes it tests whether `keys` has any row.
     """
 
     on: tuple[str, ...]

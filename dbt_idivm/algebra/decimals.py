@@ -98,8 +98,8 @@ def sum_type(kind: exp.DataType) -> str:
 
 
 def type_of_sum(kind: exp.DataType, *, average: bool) -> exp.DataType:
-    """The type that Spark gives to a sum, or an average, over decimals. If the precision is not known, it is the type of the
-    values.
+    """The type that Spark gives to a sum, or an average, over decimals. If the precision is
+    not known, it is the type of the values.
     """
     size = size_of(kind)
     if size is None:
@@ -109,8 +109,8 @@ def type_of_sum(kind: exp.DataType, *, average: bool) -> exp.DataType:
 
 
 def summand_type(kind: exp.DataType) -> str:
-    """The name of the type that partial sums of a widely summable type are cast to: with one digit less, two of them add up to
-    the type of the sum.
+    """The name of the type that partial sums of a widely summable type are cast to: with one digit less,
+    two of them add up to the type of the sum.
     """
     _, scale = size_of(kind) or (0, 0)
     return f"decimal({MOST_DIGITS - 1},{scale})"
@@ -126,8 +126,8 @@ def has_exact_average(kind: exp.DataType) -> bool:
 
 
 def has_average_of_doubles(kind: exp.DataType) -> bool:
-    """Whether Spark averages decimals of this type as DOUBLEs of the unscaled values, with a scale small enough for realistic
-    sums to be exact.
+    """Whether Spark averages decimals of this type as DOUBLEs of the unscaled values, with a scale
+    small enough for realistic sums to be exact.
     """
     size = size_of(kind) if kind.this == Type.DECIMAL else None
     return size is not None and size[0] < _LEAST_DIVIDED and size[1] <= _MOST_POINTED

@@ -44,8 +44,8 @@ def attributes(expression: exp.Expr) -> tuple[str, ...]:
 
 
 def call_name(node: exp.Expr) -> str:
-    """The lower-case name of a function that is called by name; "" for any other node, and for schema.f(x), which is not a
-    built-in.
+    """The lower-case name of a function that is called by name; "" for any other node, and
+    for schema.f(x), which is not a built-in.
     """
     return "" if not isinstance(node, exp.Anonymous) or is_qualified(node) else node.name.lower()
 
@@ -122,8 +122,8 @@ def owned(tree: exp.Expr) -> exp.Expr:
 
 
 def conjunction(conditions: Iterable[exp.Expr]) -> exp.Expr | None:
-    """AND of the conditions; None if there are none. A part that is not a condition, such as an interval, is left for Spark to
-    refuse.
+    """AND of the conditions; None if there are none. A part that is not a condition, such as
+    an interval, is left for Spark to refuse.
     """
     parts = [part if isinstance(part, exp.Condition) else exp.Paren(this=part) for part in map(owned, conditions)]
     return cast("exp.Expr | None", exp.and_(*parts, copy=False)) if parts else None

@@ -44,8 +44,8 @@ _TYPES: Mapping[str, Any] = {name: kind for kind, names in _NAMES.items() for na
 
 
 def type_of_call(node: exp.Expr) -> exp.DataType | None:
-    """The result type of a built-in function that is called by name; None if it depends on the arguments or the node is no
-    such call.
+    """The result type of a built-in function that is called by name; None if it depends on
+    the arguments or the node is no such call.
     """
     if not isinstance(node, exp.Anonymous) or isinstance(node.parent, exp.Dot):  # schema.f(x) is not a built-in
         return None

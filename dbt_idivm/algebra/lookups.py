@@ -83,8 +83,8 @@ def named_block(name: str, columns: tuple[str, ...], alias: str, broadcast: bool
 class Touched(Relation):
     """touched(Δ, W): a superset of the W-values of the rows that the i-diff Δ identifies by `on`.
 
-    The naive form looks the rows up in `source`. The optimisation `use_payload` replaces it by π_W(Δ) if the i-diff itself
-    carries W.
+    The naive form looks the rows up in `source`. The optimisation `use_payload` replaces it
+    by π_W(Δ) if the i-diff itself carries W.
     """
 
     delta: Relation

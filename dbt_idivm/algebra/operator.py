@@ -45,8 +45,8 @@ class Operator(Relation):
     @property
     @abstractmethod
     def scope(self) -> str | None:
-        """The prefix, unique in the plan, of the attributes that this operator introduces; None if it introduces none under a
-        prefix.
+        """The prefix, unique in the plan, of the attributes that this operator introduces;
+        None if it introduces none under a prefix.
         """
 
     # --- pass 1: IDs and attributes ---
@@ -84,8 +84,8 @@ class Operator(Relation):
 
     @abstractmethod
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        """For each input, the attributes whose change may make rows enter or leave a result: conditions here or above depend
-        on them.
+        """For each input, the attributes whose change may make rows enter or leave a result:
+        conditions here or above depend on them.
 
         `above`: the output attributes for which this is known from the operators above.
         """
@@ -95,8 +95,8 @@ class Operator(Relation):
     @property
     @abstractmethod
     def certain_types(self) -> Mapping[str, exp.DataType]:
-        """Attribute → type, where the type is certain: of stored columns, casts, constants and counts, but not of other
-        functions.
+        """Attribute → type, where the type is certain: of stored columns, casts,
+        constants and counts, but not of other functions.
         """
 
     @property
@@ -123,8 +123,8 @@ class Operator(Relation):
     @property
     @abstractmethod
     def equal(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of attributes that are equal in each row of the output, in addition to the pairs that hold in the `combined`
-        inputs.
+        """Pairs of attributes that are equal in each row of the output, in addition to the
+        pairs that hold in the `combined` inputs.
 
         For o ⋈ c on o.cid = c.id: (("o__cid", "c__id"),).
         """
@@ -140,19 +140,19 @@ class Operator(Relation):
     @property
     @abstractmethod
     def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-        """(output attribute, the attribute of each input that it comes from), for attributes whose values come from several
-        inputs.
+        """(output attribute, the attribute of each input that it comes from), for
+        attributes whose values come from several inputs.
 
-        None stands for an input in which it is NULL. For a ∪ b, where b has no discount: (("u__discount", ("a__discount",
-        None)),).
+        None stands for an input in which it is NULL. For a ∪ b, where b has no discount:
+        (("u__discount", ("a__discount", None)),).
         """
 
     # --- changes ---
 
     @abstractmethod
     def carried(self, occurrence: str) -> frozenset[str] | None:
-        """The attributes that an i-diff of this table occurrence still carries here; None if it may name rows that do not
-        exist here.
+        """The attributes that an i-diff of this table occurrence still carries here; None if
+        it may name rows that do not exist here.
 
         A join, for instance, may find no partner for a row that the i-diff names.
         """
@@ -181,8 +181,8 @@ class Operator(Relation):
 
     @abstractmethod
     def signed(self) -> Relation:
-        """R⁺ − R⁻ as signed rows (`columns` and SIGN): the diffs of tuple-based maintenance. Rows of opposite signs may cancel
-        out.
+        """R⁺ − R⁻ as signed rows (`columns` and SIGN): the diffs of tuple-based
+        maintenance. Rows of opposite signs may cancel out.
         """
 
 
@@ -192,8 +192,8 @@ def with_sign(rows: Relation, sign: int) -> Relation:
 
 
 def both_states(node: Operator, names: frozenset[str]) -> Relation:
-    """The any-state of an operator that is not monotone: R⁻ ⊎ R⁺. Over a superset of its rows it could give values of neither
-    state.
+    """The any-state of an operator that is not monotone: R⁻ ⊎ R⁺. Over a superset of its
+    rows it could give values of neither state.
     """
     return Concat((node.in_state("pre"), node.in_state("post"))).narrowed(names)
 

@@ -149,8 +149,8 @@ class OuterPair(Relation):
         return self._rows(rows, nulls | {name: marks[name] for name in self.marks})
 
     def _rows(self, rows: Relation, constants: Mapping[str, exp.Expr]) -> Relation:
-        """`rows` with the columns of the output in its order, then any further columns. `constants` define the columns that
-        `rows` lack.
+        """`rows` with the columns of the output in its order, then any further columns.
+        `constants` define the columns that `rows` lack.
         """
         if rows.columns == self.columns and not constants:
             return rows

@@ -61,8 +61,8 @@ class Relation(ABC):
 
     @abstractmethod
     def narrowed(self, names: frozenset[str]) -> Relation:
-        """A relation with the attributes `names`, and perhaps others, that has the same set of distinct value combinations of
-        `names`.
+        """A relation with the attributes `names`, and perhaps others, that has the same set
+        of distinct value combinations of `names`.
 
         It leaves out whatever these do not depend on: the right side of ⟕ if only left attributes are wanted, window
         functions, aggregates. Keys for look-ups need no more than that.
@@ -70,8 +70,8 @@ class Relation(ABC):
 
     @abstractmethod
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
-        """The relation if the children that are None have no rows; None if it then has no rows either. At least one child is
-        None.
+        """The relation if the children that are None have no rows; None if it then has no
+        rows either. At least one child is None.
         """
 
     @abstractmethod
@@ -90,8 +90,8 @@ Folded = TypeVar("Folded")
 
 
 def folded(relation: Relation, fold: Callable[[Relation, tuple[Folded, ...]], Folded]) -> Folded:
-    """Evaluate `fold(node, results of its children)` bottom-up, and return the result of the root. Shared nodes are evaluated
-    once.
+    """Evaluate `fold(node, results of its children)` bottom-up, and return the result of
+    the root. Shared nodes are evaluated once.
     """
     found: dict[int, Folded] = {}
 
@@ -109,8 +109,8 @@ def rewrite(relation: Relation, rule: Callable[[Relation], Relation]) -> Relatio
 
 
 def over(relation: Relation, children: Sequence[Relation]) -> Relation:
-    """`relation` with these children. It is returned unchanged if they are the same objects: comparing trees would take
-    quadratic time.
+    """`relation` with these children. It is returned unchanged if they are the same objects:
+    comparing trees would take quadratic time.
     """
     before = relation.children
     same = len(children) == len(before) and all(map(is_, children, before))

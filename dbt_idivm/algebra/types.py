@@ -47,8 +47,8 @@ _IDENTICAL = _EXACTLY_ORDERED | {Type.BINARY, Type.VARBINARY, Type.ARRAY, Type.S
 def type_of(name: str) -> exp.DataType:
     """A Spark SQL type by its name. Copy it before making it part of a tree.
 
-    DESCRIBE may truncate long structs and does not quote their fields: a type that cannot be parsed counts as incomparable
-    (OBJECT).
+    DESCRIBE may truncate long structs and does not quote their fields: a type that cannot
+    be parsed counts as incomparable (OBJECT).
     """
     try:
         return exp.DataType.build(name if not is_cut(name) else "?", dialect=DIALECT)
@@ -200,8 +200,8 @@ def _finds_decimals(value: exp.Expr, types: Inferred) -> bool:
 
 
 def _size_of_alternative(value: exp.Expr, types: Inferred) -> Size | None:
-    """The size of one alternative. An integer literal counts as an INT here; in arithmetic with decimals it has the digits as
-    written.
+    """The size of one alternative. An integer literal counts as an INT here; in arithmetic
+    with decimals it has the digits as written.
     """
     has_size = isinstance(value, _CHOICES) or _has_decimals(value, types)
     return decimal_size(value, types) if has_size else size_of(types.kind(value))
@@ -255,8 +255,8 @@ def has_exact_order(kind: exp.DataType) -> bool:
 
 
 def equal_is_identical(kind: exp.DataType) -> bool:
-    """Whether equal values of this certain type, and of its parts, are identical: not for 0.0 and -0.0, nor for texts under a
-    collation.
+    """Whether equal values of this certain type, and of its parts, are identical: not for 0.0
+    and -0.0, nor for texts under a collation.
     """
     parts = list(kind.find_all(exp.DataType))
     return all(part.this in _IDENTICAL for part in parts) and kind.find(exp.CollateColumnConstraint) is None

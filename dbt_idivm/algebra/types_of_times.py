@@ -17,8 +17,8 @@ _SCALED = (exp.Mul, exp.Div, exp.SafeMultiply, exp.SafeDivide)
 def type_of_times(node: exp.Expr, operands: Sequence[exp.DataType], *, is_one_of_them: bool) -> exp.DataType | None:
     """The type that Spark gives to the node: UNKNOWN if only Spark can tell, None if annotate_types is right.
 
-    `is_one_of_them`: the result is one of `operands`, which are converted to a common type; else they are the operands of the
-    node.
+    `is_one_of_them`: the result is one of `operands`, which are converted to a common
+    type; else they are the operands of the node.
     """
     kinds = [kind for kind in operands if kind.this != Type.NULL]
     if isinstance(node, exp.DPipe) and any(kind.this == Type.ARRAY for kind in kinds):

@@ -43,8 +43,8 @@ def uses(function: exp.Lambda, variable: str) -> list[exp.Identifier]:
 
 
 def _is_value(node: exp.Identifier) -> bool:
-    """Whether the identifier refers to a variable: it is not the name of a column, a field, an alias, a type, a schema or a
-    function.
+    """Whether the identifier refers to a variable: it is not the name of a column, a field,
+    an alias, a type, a schema or a function.
     """
     parent = node.parent
     if isinstance(parent, exp.Dot):

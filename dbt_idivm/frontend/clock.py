@@ -44,7 +44,7 @@ from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import COMPARISONS
 
 Functions = Mapping[str, UserFunction]
-Conversion = tuple[exp.Expr, frozenset[Family]]  # (operand, its target families); "text" if only parts of it become times
+Conversion = tuple[exp.Expr, frozenset[Family]]  # (operand, target families); with "text" if parts of it become times
 
 _CLOCK_WORD = re.compile(r"\s*((now|today|tomorrow|yesterday)(?![a-z])|t|\d+\s*:)", re.IGNORECASE)
 _IN_COLUMN = re.compile(rf"{_CLOCK_WORD.pattern}|\s*epoch(?![a-z])", re.IGNORECASE)  # read differently if the plan inserts it

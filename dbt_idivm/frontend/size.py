@@ -6,7 +6,7 @@ from dbt_idivm.errors import Finding, finding
 
 MOST_CHARACTERS = 1_000_000
 MOST_COLUMNS = 2_000
-# n CTEs, each of which uses the previous one twice, expand to 2^n tables, for Spark as well.
+# If each of n CTEs uses the previous one twice, they expand to 2^n tables, for Spark as well.
 MOST_TABLES = 1_000
 
 

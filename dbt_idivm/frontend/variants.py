@@ -11,7 +11,7 @@ replaced in the meantime. So only expressions that fail for no VARIANT are compu
 to STRING.
 
 Only operators that leave a row's values unchanged may be between the scan and the expression. Above an outer join that pads the
-row, `v IS NULL` would be NULL; above ∪ a value has several sources. In these cases the VARIANT is read as it is, and refused.
+row, `v IS NULL` would be NULL; above ∪ a value has several sources. In these cases the VARIANT itself is read, and refused.
 """
 
 from __future__ import annotations

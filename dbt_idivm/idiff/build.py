@@ -27,8 +27,8 @@ def dropped() -> tuple[IDiff, ...]:
 def recompute(diff: IDiff, ids: tuple[str, ...] | None = None) -> IDiff:
     """REC over the rows that `diff` identifies, by `ids` (default: its own P). The payload is kept if it covers both images.
 
-    The values of an update are dropped, because they are those of the post-state only: a row would not be found by its
-    pre-state value.
+    The values of an update are dropped, because they are those of the post-state only: a row
+    would not be found by its pre-state value.
     """
     names = diff.ids if ids is None else ids
     known = () if diff.kind is UPD else tuple(a for a in diff.relation.columns if a not in names)
@@ -46,10 +46,10 @@ def recompute(diff: IDiff, ids: tuple[str, ...] | None = None) -> IDiff:
 def touched(diff: IDiff, node: Operator, wanted: tuple[str, ...]) -> Relation:
     """A superset of the `wanted` values of the rows of `node` that `diff` touches, in both states if both matter.
 
-    DEL needs the pre-state, and REC needs both states: a look-up in the post-state does not find rows that were deleted, and
-    the group they were in would stay. The any-state (post-state plus deleted rows) contains both without time travel. For UPD
-    the post-state suffices: rows that left are covered by the i-diff that moved them. Raises ValueError if an UPD assigns a
-    wanted attribute.
+    DEL needs the pre-state, and REC needs both states: a look-up in the post-state does not find rows that were
+    deleted, and the group they were in would stay. The any-state (post-state plus deleted rows) contains both without
+    time travel. For UPD the post-state suffices: rows that left are covered by the i-diff that moved them. Raises
+    ValueError if an UPD assigns a wanted attribute.
     """
     if diff.assigns(wanted):
         raise ValueError("convert an update of the wanted attributes to REC first")
@@ -61,8 +61,8 @@ def touched(diff: IDiff, node: Operator, wanted: tuple[str, ...]) -> Relation:
 
 
 def united(idiffs: tuple[IDiff, ...], which: Callable[[IDiff], bool]) -> tuple[IDiff, ...]:
-    """The i-diffs, with those for which `which` is true (all of them RECs) merged into one for each P. A merged REC has no
-    payload.
+    """The i-diffs, with those for which `which` is true (all of them RECs) merged into one
+    for each P. A merged REC has no payload.
     """
     groups: dict[tuple[str, ...], list[IDiff]] = {}
     for diff in filter(which, idiffs):

@@ -74,9 +74,9 @@ _OF_THE_SAME_TYPE = frozenset({"min", "max", "bit_and", "bit_or", "bit_xor"})
 class Call:
     """One aggregate call: `name` ← `value`, any aggregate expression. Its columns are attributes of the child.
 
-    `function` and `argument` are set for f(x) and f(DISTINCT x) with f in `FUNCTIONS`, and for sum(abs(x)), whose argument is
-    x. count(*) has no argument. Any other expression, such as count(DISTINCT x, y) or array_sort(collect_list(x)), has no
-    function either.
+    `function` and `argument` are set for f(x) and f(DISTINCT x) with f in `FUNCTIONS`, and for sum(abs(x)), whose
+    argument is x. count(*) has no argument. Any other expression, such as count(DISTINCT x, y) or
+    array_sort(collect_list(x)), has no function either.
     """
 
     name: str
@@ -322,8 +322,8 @@ class Aggregate(Grouped, Operator):
         return None
 
     def screened(self, above: Conditions) -> tuple[Conditions, ...]:
-        """A condition on G removes whole groups, so it applies to the rows. A condition on a result says nothing about a
-        single row.
+        """A condition on G removes whole groups, so it applies to the rows. A condition on
+        a result says nothing about a single row.
         """
         return (tuple(each for each in above if set(attributes(each)) <= set(self.groups)),)
 

@@ -132,8 +132,8 @@ class OneRow(Leaf, Operator):
 
 @dataclass(frozen=True)
 class NoRows(Leaf):
-    """The signed rows of a relation that never changes: none. `script/prune_empty.py` drops them and everything that depends
-    on them.
+    """The signed rows of a relation that never changes: none. `script/prune_empty.py` drops
+    them and everything that depends on them.
     """
 
     @property

@@ -190,8 +190,8 @@ class OuterJoin(OuterPair, Operator):
         return OuterPair(left, right, self.condition, self.name, self.full, self.marked)
 
     def in_any_state(self, names: frozenset[str]) -> Relation:
-        """Padding is not monotone in the other input, so both states are read. For left attributes of ⟕, the left input
-        suffices.
+        """Padding is not monotone in the other input, so both states are read. For left
+        attributes of ⟕, the left input suffices.
         """
         return self.left.in_any_state(names) if not self.full and names <= {*self.left.columns} else both_states(self, names)
 
@@ -243,8 +243,8 @@ def _is_over_one_relation_each(chain: Sequence[OuterJoin]) -> bool:
 def signed_chain(chain: Sequence[OuterJoin], columns: tuple[str, ...]) -> Relation:
     """ΔL ⟕ R⁻ ⊎ (C ⟕ R⁺) − (C ⟕ R⁻) for L ⟕ R, where C are the rows of L⁺ with a partner that changed.
 
-    R stands for the right inputs of all ⟕ of the chain. So a chain of n has 3n joins; with the telescoped form of a single ⟕
-    it would have n².
+    R stands for the right inputs of all ⟕ of the chain. So a chain of n has 3n joins; with the
+    telescoped form of a single ⟕ it would have n².
     """
     below = chain[0].left
     changed = ProbeAny(below, _tests(below, chain))
@@ -291,8 +291,8 @@ def own(node: OuterJoin, side: int, diff: IDiff) -> IDiff:
 
 
 def candidates(node: OuterJoin, side: int, diff: IDiff, names: tuple[str, ...] | None = None) -> Relation:
-    """H: the rows of the other input for which φ is true with a row that `diff` touches. With `names`, only the values of
-    these are exact.
+    """H: the rows of the other input for which φ is true with a row that `diff` touches. With
+    `names`, only the values of these are exact.
     """
     child, other = node.inputs[side], node.inputs[1 - side]
     wanted = tuple(name for name in child.columns if name in node.used)
@@ -313,8 +313,8 @@ def inserted(node: OuterJoin, diff: IDiff, rows: Relation, *, fresh: bool = Fals
 
 
 def recomputed(node: OuterJoin, side: int, diff: IDiff) -> IDiff:
-    """REC(I of H), where I is limited to the IDs below other outer joins, so that a chain of outer joins has a single i-diff
-    to recompute by.
+    """REC(I of H), where I is limited to the IDs below other outer joins, so that a chain of outer
+    joins has a single i-diff to recompute by.
     """
     names = core(node.inputs[1 - side])
     ids = names + ((node.mark(1 - side),) if 1 - side in node.padded else ())

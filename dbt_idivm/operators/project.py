@@ -161,8 +161,8 @@ def split_projections(root: Operator) -> tuple[tuple[Project, ...], Operator]:
 
 
 def known(node: Project, diff: IDiff) -> tuple[tuple[str, exp.Expr], ...]:
-    """The definitions that can be evaluated from the i-diff's own attributes, and cannot fail on rows that the query does not
-    have.
+    """The definitions that can be evaluated from the i-diff's own attributes, and cannot
+    fail on rows that the query does not have.
     """
     unsafe = unguarded(node, diff)
     have = diff.attributes

@@ -67,8 +67,8 @@ def _columns_in(computed: Attribute) -> Iterator[str]:
 class Scan(Leaf, Operator):
     """One occurrence of `table`. Its attributes are called `<occurrence>__<column>`, unique in the whole plan.
 
-    `names` are pairs (column, attribute) that override this: a cache is read under the attribute names of the subview that it
-    stores.
+    `names` are pairs (column, attribute) that override this: a cache is read under the
+    attribute names of the subview that it stores.
     """
 
     table: str
@@ -279,8 +279,8 @@ def reads_tables(relation: Relation) -> bool:
 def base_idiffs(scan: Scan, conditional: frozenset[str], recompute_only: bool = False) -> tuple[IDiff, ...]:
     """The base i-diff schemas of one occurrence, as in the table above.
 
-    `conditional`: the attributes whose change makes an update a REC. With `recompute_only` (`strategy: recompute`) every
-    update is a REC.
+    `conditional`: the attributes whose change makes an update a REC. With `recompute_only`
+    (`strategy: recompute`) every update is a REC.
     """
     rest = tuple(name for name in scan.columns if name not in scan.ids)
     split = frozenset(scan.columns if recompute_only else conditional)

@@ -150,8 +150,8 @@ class SemiAntiJoin(Probe, Operator):
         return Probe(self.left.in_state(state), self.right.in_state(state), self.condition, self.anti)
 
     def in_any_state(self, names: frozenset[str]) -> Relation:
-        """▷ is not monotone in R: the any-state of R may contain a partner that neither state has. So ▷ takes the any-state of
-        L.
+        """▷ is not monotone in R: the any-state of R may contain a partner that neither
+        state has. So ▷ takes the any-state of L.
         """
         if self.anti:
             return self.left.in_any_state(names)

@@ -252,8 +252,8 @@ class UnionAll(Branches, Operator):
         return ()
 
     def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
-        """Dependencies that hold in every branch, together with b. An output that is a different literal in each branch
-        determines b.
+        """Dependencies that hold in every branch, together with b. An output that is a
+        different literal in each branch determines b.
         """
         branch = frozenset({self.branch})
         found = [(frozenset({output}), branch) for output, names in self.united if self._tells_branches_apart(names)]
@@ -279,8 +279,8 @@ class UnionAll(Branches, Operator):
         return {source: output for output, source in reversed(self.pairs(number)) if source is not None}
 
     def _of_one_branch(self) -> Iterator[Dependency]:
-        """Dependencies of outputs that duplicate an attribute of one branch and are NULL in all others: b and the first such
-        output determine them.
+        """Dependencies of outputs that duplicate an attribute of one branch and are NULL in all others: b
+        and the first such output determine them.
         """
         for number in range(len(self.parts)):
             names = self._first_in(number)

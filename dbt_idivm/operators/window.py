@@ -122,8 +122,8 @@ class Windowed(Unary):
         return frozenset(name for call in self.calls for name in call.reads)
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        """Partitions must stay whole: those that contain a row with these keys are evaluated, then the rows are selected above
-        ω.
+        """Partitions must stay whole: those that contain a row with these keys are
+        evaluated, then the rows are selected above ω.
         """
         if self.partition and set(on) <= set(self.partition):
             return self.with_children(self.child.restrict(on, keys))

@@ -65,8 +65,8 @@ class Facts:
 
     @cached_property
     def joined(self) -> tuple[Facts, ...]:
-        """The relations that contribute exactly one row each to a row, looking through σ, π, ⋈ and the like; (self,) if there
-        are none.
+        """The relations that contribute exactly one row each to a row, looking through σ, π, ⋈
+        and the like; (self,) if there are none.
         """
         combined = _combined(self.node, self.inputs)
         return tuple(each for facts in combined for each in facts.joined) if combined else (self,)
@@ -96,8 +96,8 @@ class Facts:
 
 
 def shared_ids(facts: Facts, shown: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Pairs (hidden ID, other attribute): IDs that need no column, because they always equal an attribute that has one (ADR
-    0016).
+    """Pairs (hidden ID, other attribute): IDs that need no column, because they always
+    equal an attribute that has one (ADR 0016).
 
     `shown` are the attributes that have a column anyway. Both attributes of a pair are unchanged columns of tables, of the
     same type, whose equal values are identical.

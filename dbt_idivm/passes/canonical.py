@@ -77,8 +77,8 @@ def _is_input(value: object, node: Operator) -> bool:
 
 
 def _numbered(value: object, numbers: Mapping[str, str]) -> str:
-    """The value as text, with attributes by number. Function names cannot be mistaken for attributes, which contain two
-    underscores.
+    """The value as text, with attributes by number. Function names cannot be mistaken for
+    attributes, which contain two underscores.
     """
     if isinstance(value, exp.Expr):
         return structure(value.transform(lambda node: exp.column(numbers[node.name]) if isinstance(node, exp.Column) else node))

@@ -36,8 +36,8 @@ def place_first_rows(root: Operator) -> Operator:
 
 
 def first_rows(root: Operator) -> FirstRows | None:
-    """The first-rows form of an ID-extended root; None if it has another form, or lacks an attribute that the rows are ranked
-    by.
+    """The first-rows form of an ID-extended root; None if it has another form, or lacks
+    an attribute that the rows are ranked by.
     """
     found = _first_rows(root)
     if found is None or not root.unique:
@@ -66,8 +66,8 @@ def _first_rows(root: Operator) -> FirstRows | None:
 
 # Wrong if n = 2 or n >= 2 were accepted: the view then lacks the first row, and no stored row tells which one that is.
 def _range(number: str, condition: exp.Expr) -> tuple[int, int | None] | None:
-    """(least, largest) row number for which the condition is true; None if it is not a range of `number`. None as largest:
-    unbounded.
+    """(least, largest) row number for which the condition is true; None if it is not a range
+    of `number`. None as largest: unbounded.
     """
     node = condition.unnest()
     if isinstance(node, exp.Between):

@@ -75,8 +75,8 @@ def _is_additive(aggregate: Aggregate) -> bool:
 def _caches(aggregate: Aggregate) -> tuple[Call, ...]:
     """The calls that must be stored for the rules, under the name of the view's own call if it has the same one.
 
-    They include every call that is maintained by adding, even one that is not itself in the select list, as in `SELECT g,
-    round(sum(x), 2)`.
+    They include every call that is maintained by adding, even one that is not itself in the select
+    list, as in `SELECT g, round(sum(x), 2)`.
     """
     wanted: list[tuple[str, str | None]] = [("count", None)]
     added_to = []

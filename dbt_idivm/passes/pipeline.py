@@ -88,8 +88,8 @@ class Step:
 
 
 def run_passes(root: Operator, request: Request) -> tuple[Step, ...]:
-    """The tree after each of `PASSES`, in order. Raises AssertionError if the result of a pass violates an invariant
-    (`check`).
+    """The tree after each of `PASSES`, in order. Raises AssertionError if the result
+    of a pass violates an invariant (`check`).
     """
     steps = []
     for each in PASSES:

@@ -53,8 +53,8 @@ class CachePlace:
 def place_caches(root: Operator, needed: frozenset[str], caching: Caching) -> tuple[CachePlace, ...]:
     """The caches of `root`, whose attributes `needed` are read; inner caches come before those that read them.
 
-    `root` is the tree of the query: not pruned, and without IDs. Raises IdivmError with everything that prevents a requested
-    cache.
+    `root` is the tree of the query: not pruned, and without IDs. Raises IdivmError with
+    everything that prevents a requested cache.
     """
     read = needed_attributes(root, needed)
     reasons = choose_caches(root, read, caching)
@@ -75,8 +75,8 @@ def place_caches(root: Operator, needed: frozenset[str], caching: Caching) -> tu
 
 
 def _with_columns(root: Operator, above: Needed, chosen: Iterable[Operator]) -> Needed:
-    """`above`, with one attribute for each chosen cache that would have none: for a γ without groups perhaps only its row is
-    needed.
+    """`above`, with one attribute for each chosen cache that would have none: for a γ
+    without groups perhaps only its row is needed.
     """
     found = dict(above)
     for node in (each for each in reversed([*operators(root)]) if each in chosen):
@@ -92,8 +92,8 @@ def _ordered(node: Operator, names: frozenset[str] | set[str]) -> tuple[str, ...
 
 
 def choose_caches(root: Operator, above: Needed, caching: Caching) -> dict[Operator, str]:
-    """Operator of `root` whose rows are to be cached → the reason. Raises IdivmError if a cache that is requested by name is
-    impossible.
+    """Operator of `root` whose rows are to be cached → the reason. Raises IdivmError if a cache
+    that is requested by name is impossible.
     """
     if caching.policy == "all":
         return _around_aggregates(root, above)
@@ -124,8 +124,8 @@ def _candidates(root: Operator, above: Needed, subviews: tuple[Subview, ...]) ->
 
 
 def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:
-    """The input and output of each γ. A γ under projections only is the view itself, and one over constants is cheap to
-    evaluate.
+    """The input and output of each γ. A γ under projections only is the view itself, and
+    one over constants is cheap to evaluate.
     """
     chosen: dict[Operator, str] = {}
     held = _held_by_view(root)
@@ -146,8 +146,8 @@ def _held_by_view(root: Operator) -> set[Operator]:
 
 
 def _is_copy(node: Operator, chosen: dict[Operator, str]) -> bool:
-    """Whether the rows are constants, or come from one table or cache through selections, projections and other unary
-    operators.
+    """Whether the rows are constants, or come from one table or cache through
+    selections, projections and other unary operators.
     """
     if not scans(node):
         return True

@@ -108,8 +108,8 @@ def _check_names(node: Operator, diff: IDiff) -> None:
 
 
 def matching_rule(node: Operator, side: int, diff: IDiff) -> IDiffRule:
-    """The rule of `node` for the kind of `diff` whose guard holds. Guards are exclusive and exhaustive, so there is
-    exactly one.
+    """The rule of `node` for the kind of `diff` whose guard holds. Guards are exclusive
+    and exhaustive, so there is exactly one.
     """
     fitting = [rule for rule in node.RULES if rule.on is diff.kind and rule.when(node, side, diff)]
     if len(fitting) != 1:

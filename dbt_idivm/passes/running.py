@@ -39,8 +39,8 @@ _ONE, _ZERO = exp.Literal.number(1), exp.Literal.number(0)
 
 @dataclass(frozen=True)
 class RunningCall:
-    """A call of ω, the `part` that a new row contributes, and the `function` that aggregates parts. `kind`: the type to cast
-    the result to.
+    """A call of ω, the `part` that a new row contributes, and the `function` that aggregates
+    parts. `kind`: the type to cast the result to.
     """
 
     call: WindowCall
@@ -67,8 +67,8 @@ class RunningCall:
 
 @dataclass(frozen=True)
 class Running(WindowRoot):
-    """The rows of `window`, whose `calls` are all running values in the same order, in the partitions that satisfy
-    `conditions`.
+    """The rows of `window`, whose `calls` are all running values in the same order, in
+    the partitions that satisfy `conditions`.
     """
 
     calls: tuple[RunningCall, ...]
@@ -96,8 +96,8 @@ def place_running(root: Operator) -> Operator:
 
 
 def running(root: Operator) -> Running | None:
-    """The running-values form of an ID-extended root; None if it has another form, or lacks an attribute from which values are
-    continued.
+    """The running-values form of an ID-extended root; None if it has another form, or lacks an
+    attribute from which values are continued.
     """
     found = _running(root)
     if found is None or not root.unique:
@@ -121,8 +121,8 @@ def _running(root: Operator) -> Running | None:
 # Wrong with two orders: in ω_{cid; sum(price) by placed, row_number() by price desc, id} a row that is last by `placed` may be
 # first by `price`, and would take the number of a stored row.
 def _has_one_order(found: Running) -> bool:
-    """Whether all calls have the same ORDER BY, over attributes whose values are stored unchanged, and Pt can identify
-    partitions.
+    """Whether all calls have the same ORDER BY, over attributes whose values are stored
+    unchanged, and Pt can identify partitions.
     """
     types = found.window.types
     if any(each.call.order != found.order for each in found.calls):

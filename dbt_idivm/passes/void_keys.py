@@ -15,8 +15,8 @@ from dbt_idivm.errors import Finding, finding
 
 
 def compared(root: Operator) -> tuple[str, ...]:
-    """The attributes by which the stored rows of an ID-extended view are compared: its IDs if they are unique, else all
-    columns.
+    """The attributes by which the stored rows of an ID-extended view are compared: its
+    IDs if they are unique, else all columns.
     """
     return root.ids if root.unique else root.columns
 

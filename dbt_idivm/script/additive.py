@@ -107,8 +107,8 @@ class Adding(Application):
 
 @dataclass(frozen=True, kw_only=True)
 class Asking(Adding):
-    """It must first be asked which groups have lost an extreme. `otherwise` recomputes all touched groups, if the answer is
-    too large.
+    """It must first be asked which groups have lost an extreme. `otherwise` recomputes all
+    touched groups, if the answer is too large.
 
     Its own statement is the one for the case that some groups are lost: it reads them from LOST, which it does not define.
     """

@@ -80,8 +80,8 @@ def bind(
 
 
 def applications(plan: Plan, changes: NetChanges, *, optimised: bool = True) -> tuple[Application, ...] | None:
-    """The applications of all ways whose guard holds for these net diffs, in order of preference; None if the view does not
-    change.
+    """The applications of all ways whose guard holds for these net diffs, in order of
+    preference; None if the view does not change.
 
     Raises IDIVM-232 if all of them are too long.
     """
@@ -90,8 +90,8 @@ def applications(plan: Plan, changes: NetChanges, *, optimised: bool = True) -> 
 
 
 def possible(plan: Plan, done: Iterable[Application | None]) -> tuple[Application, ...] | None:
-    """The applications that are not too long; None if any way finds the view unchanged: each way is exact, so then it is
-    unchanged.
+    """The applications that are not too long; None if any way finds the view unchanged:
+    each way is exact, so then it is unchanged.
 
     Raises IDIVM-232 if all are too long.
     """

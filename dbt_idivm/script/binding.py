@@ -26,11 +26,11 @@ from dbt_idivm.script.value_range import Range, Ranges
 class Binding:
     """One refresh as the planner sees it: the version of each table, and what changed.
 
-    `columns`: the names of all columns of relations in a statement, lower case. No source gets such an alias: in a subquery
-    over a table with a column `account`, `account.id` means a field of that column, and not the table `account` around it.
-    `few`: whether the source of the statement is small enough to be broadcast; None if that is not known. `ranges`: table →
-    column → the range of its values in a net diff that stays in the engine, as far as it is known. `large`: see
-    `add_key_ranges`.
+    `columns`: the names of all columns of relations in a statement, lower case. No source gets such an alias: in a
+    subquery over a table with a column `account`, `account.id` means a field of that column, and not the table
+    `account` around it. `few`: whether the source of the statement is small enough to be broadcast; None if that is
+    not known. `ranges`: table → column → the range of its values in a net diff that stays in the engine, as far as it
+    is known. `large`: see `add_key_ranges`.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
@@ -72,8 +72,8 @@ class StatementBinder(Aliases):
         self.definitions[relation.name] = relation.definition.block(self).select()
 
     def is_broadcast(self, *relations: Relation) -> bool:
-        """Whether to add a hint: Spark does not know the size of rows that come from a feed, and would shuffle the other side
-        of the join.
+        """Whether to add a hint: Spark does not know the size of rows that come from a feed, and
+        would shuffle the other side of the join.
         """
         diffs = [self.binding.changes.diffs.get(leaf.scan.table) for leaf in diff_leaves(*relations)]
         feeds = [diff for diff in diffs if isinstance(diff, FeedDiff)]

@@ -78,7 +78,7 @@ class ByIDiffs(Way):
 
 
 def by_idiffs(name: WayName, root: Operator, base: Mapping[str, tuple[IDiff, ...]] | None = None) -> ByIDiffs:
-    """The way that propagates and optimises i-diffs of `root`, an ID-extended view. `base` defaults to the base i-diffs of
-    `root`.
+    """The way that propagates and optimises i-diffs of `root`, an ID-extended view.
+    `base` defaults to the base i-diffs of `root`.
     """
     return ByIDiffs(name, root, base_idiffs(root, name == "recompute") if base is None else base)

@@ -60,8 +60,8 @@ def named_by_literals(merge: exp.Merge, source: SourceRows) -> tuple[Keys, list[
 
 
 def _conditions(merge: exp.Merge, source: SourceRows) -> Iterator[exp.Expr]:
-    """The conjuncts of ON for these rows. `any_id OR v.id <=> d.id` becomes one of its sides if `any_id` is the same in all
-    rows.
+    """The conjuncts of ON for these rows. `any_id OR v.id <=> d.id` becomes one of its
+    sides if `any_id` is the same in all rows.
     """
     for part in conjuncts(merge.args["on"]):
         either = part.unnest()

@@ -48,8 +48,8 @@ def first_rows(rows: exp.Expr, names: Sequence[str], entry: Entry) -> exp.Select
 
 
 def logged(net: exp.Query, names: Sequence[str], entry: Entry) -> exp.Select:
-    """Net changes (rows with a WEIGHT) as rows of the log. `names`: the column names of the log, in the order of
-    `inner_names`.
+    """Net changes (rows with a WEIGHT) as rows of the log. `names`: the column names
+    of the log, in the order of `inner_names`.
     """
     inserted = exp.GT(this=column(WEIGHT), expression=exp.Literal.number(0))
     change = exp.Case(ifs=[exp.If(this=inserted, true=exp.Literal.string(INSERT))], default=exp.Literal.string(DELETE))
@@ -74,8 +74,8 @@ def changes_in_feed(dialect: Dialect, feed: FeedDiff, columns: Sequence[Attribut
 
 
 def difference(rows: exp.Expr, log: exp.Expr, columns: Sequence[Attribute]) -> exp.Select:
-    """The net changes that the log lacks to replay to `rows`: rows with a WEIGHT, which is negative if the log has too many
-    copies.
+    """The net changes that the log lacks to replay to `rows`: rows with a WEIGHT, which is
+    negative if the log has too many copies.
 
     `rows` and `log` are items of FROM. `rows` is evaluated once. Each weight is passed through UNPIVOT because of Spark's
     optimizer (`bag_difference.py`).
@@ -87,8 +87,8 @@ def difference(rows: exp.Expr, log: exp.Expr, columns: Sequence[Attribute]) -> e
 
 
 def replay_differences(log: exp.Expr, wanted: exp.Expr, columns: Sequence[Attribute], name: str) -> exp.Select:
-    """Rows for which the log replays to another number of copies than `wanted` has. The column `name` is the number of excess
-    copies.
+    """Rows for which the log replays to another number of copies than `wanted` has. The
+    column `name` is the number of excess copies.
     """
     shown = [
         exp.Alias(this=column(inner), alias=identifier(each.name))

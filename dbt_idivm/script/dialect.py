@@ -262,8 +262,8 @@ def may_hold_text(kind: str) -> bool:
 
 
 def encode(cell: exp.Expr, kind: str) -> exp.Expr:
-    """The cell in the form in which it is fetched: integers and booleans unchanged, timestamps as microseconds, the rest as
-    text.
+    """The cell in the form in which it is fetched: integers and booleans unchanged,
+    timestamps as microseconds, the rest as text.
     """
     name = kind.lower().partition("(")[0]
     if name in _ENCODERS:

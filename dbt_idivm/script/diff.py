@@ -40,8 +40,8 @@ def _fetched(kind: str, cell: Any) -> Value:
 
 
 def are_inlined(rows: Sequence[Row]) -> bool:
-    """Whether fetched rows can be inlined: they are not too long, and no text contains U+FFFD, which may stand for invalid
-    UTF-8.
+    """Whether fetched rows can be inlined: they are not too long, and no text contains
+    U+FFFD, which may stand for invalid UTF-8.
     """
     size = sum(len(cell) if isinstance(cell, str) else 8 for row in rows for cell in row)
     return size <= INLINE_CHARACTERS and not any(isinstance(cell, str) and REPLACEMENT in cell for row in rows for cell in row)
@@ -77,8 +77,8 @@ _NOT_ADDED: frozenset[DiffClass] = frozenset({"minus", "del", "upd", "rec"})
 
 @dataclass(frozen=True)
 class VersionedColumn:
-    """A column of a table at a version, with its Spark SQL type. `is_old`: whether an earlier version of the table has it as
-    well.
+    """A column of a table at a version, with its Spark SQL type. `is_old`: whether an
+    earlier version of the table has it as well.
     """
 
     name: str
@@ -110,8 +110,8 @@ class FeedDiff:
         return f"{what} of {self.table} from version {self.from_version} to {self.to_version}"
 
     def with_keys(self, key: tuple[str, ...], *, inserted: bool, deleted: bool, kept: bool) -> FeedDiff:
-        """The diff with the classes that are empty, given whether key values are only in the new version, only in the old one,
-        or in both.
+        """The diff with the classes that are empty, given whether key values are only in the new
+        version, only in the old one, or in both.
         """
         some: dict[DiffClass, bool] = {
             "ins": inserted,

@@ -78,7 +78,7 @@ def _differ_in_constants(one: IDiff, other: IDiff) -> bool:
 
 
 def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str) -> exp.Merge:
-    """The MERGE that applies the i-diffs, of which there is at least one and which pass `is_direct`."""
+    """The MERGE that applies the i-diffs. There must be at least one, and they must pass `is_direct`."""
     tags = [f"{diff.kind}_{number}" if len(idiffs) > 1 else None for number, diff in enumerate(idiffs, 1)]
     naming = tuple(name for name in view.root.columns if any(name in d.ids for d in idiffs))
     partial = tuple(name for name in naming if any(name not in d.ids for d in idiffs))

@@ -76,8 +76,8 @@ class Effective(Application):
 
 
 def effective(way: WayName, root: Operator, idiffs: tuple[IDiff, ...], *, optimised: bool = True) -> Effective:
-    """The application of the exact effect on `root` of `idiffs`, at least one. `optimised`: recompute with fewer reads
-    (pass 4).
+    """The application of the exact effect on `root` of `idiffs`, at least one.
+    `optimised`: recompute with fewer reads (pass 4).
     """
     named = _named_once(idiffs)
     rows = (project(root.restrict(diff.ids, diff.relation), root.columns) for diff in named if diff.kind is REC)
@@ -199,8 +199,8 @@ def _named_by(idiffs: Sequence[IDiff], block: Block, binder: StatementBinder) ->
 
 
 def _without(block: Block, idiffs: Sequence[IDiff], binder: StatementBinder) -> Block:
-    """The rows that none of `idiffs` names. Rows are united by exclusion, because UNION would drop copies and UNION ALL would
-    add some.
+    """The rows that none of `idiffs` names. Rows are united by exclusion, because UNION would
+    drop copies and UNION ALL would add some.
     """
     return replace(block, where=block.where + tuple(exp.Not(this=t) for t in _named_by(idiffs, block, binder)))
 

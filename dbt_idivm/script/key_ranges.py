@@ -38,10 +38,10 @@ def add_key_ranges(
 ) -> exp.Expression:
     """Add literal ranges to the statement, which is changed in place and returned.
 
-    `types`: (table, column) → its type; a column of unknown type gets no range. Only strings get a range of text: a number
-    that is compared with text is compared as a number, and as text '10' comes before '9'. Only integers and decimals get a
-    range of integers. `staged`: (staged relation, column) → the range of its values, where it is known. `large`: the tables
-    with MANY_ROWS or more.
+    `types`: (table, column) → its type; a column of unknown type gets no range. Only strings get a range of text: a
+    number that is compared with text is compared as a number, and as text '10' comes before '9'. Only integers and
+    decimals get a range of integers. `staged`: (staged relation, column) → the range of its values, where it is known.
+    `large`: the tables with MANY_ROWS or more.
     """
     found = _Ranges(types, staged, large)
     if isinstance(tree, exp.Merge):

@@ -10,8 +10,8 @@ from dbt_idivm.operators.scan import DiffRows
 
 
 def length(*relations: Relation, kind: type[Relation] = Relation) -> int:
-    """The number of nodes of a kind, as an engine plans them: shared nodes count as often as they occur, and CTEs are
-    expanded.
+    """The number of nodes of a kind, as an engine plans them: shared nodes count as
+    often as they occur, and CTEs are expanded.
     """
 
     def nodes(node: Relation, below: tuple[int, ...]) -> int:

@@ -43,8 +43,8 @@ def replace_by_id(view: Stored, merge: Merge, *, update: str) -> None:
 
 
 def counted(view: Stored, parts: Sequence[exp.Query]) -> exp.Select:
-    """The distinct rows of `parts`, which are view rows, with the sum of their COPIES and the maximum of STORED (1: the view
-    has the row).
+    """The distinct rows of `parts`, which are view rows, with the sum of their COPIES and the
+    maximum of STORED (1: the view has the row).
     """
     copies, stored = (
         exp.Cast(this=each, to=exp.DataType.build("int"))
@@ -60,8 +60,8 @@ def counted(view: Stored, parts: Sequence[exp.Query]) -> exp.Select:
 
 
 def replace_copies(view: Stored, changed: exp.Select, merge: Merge) -> exp.Select:
-    """The source for `merge`, to which clauses are added. `changed`: distinct view rows, their COPIES in the post-state, and
-    STORED.
+    """The source for `merge`, to which clauses are added. `changed`: distinct view rows,
+    their COPIES in the post-state, and STORED.
     """
     names, types = view.root.columns, view.root.types
     merge.on(op_is("D"), *(same(Merge.target(view.stored(n)), column(n, SOURCE)) for n in names if is_comparable(types[n])))

@@ -35,8 +35,8 @@ _FILTERED = frozenset({"tinyint", "smallint", "int", "bigint", "string", "date"}
 
 @dataclass(frozen=True)
 class KeyedSource:
-    """The source of a MERGE that may be replaced by REPLACE WHERE: `staged` contains its rows, `keys` queries the key and
-    operation of each.
+    """The source of a MERGE that may be replaced by REPLACE WHERE: `staged` contains its rows,
+    `keys` queries the key and operation of each.
     """
 
     staged: Staged
@@ -59,8 +59,8 @@ def keyed_source(merge: exp.Merge, application: Application, expected: Expected)
 
 
 def replace_where(merge: exp.Merge, keys: SourceRows, rows: exp.Query) -> exp.Insert | None:
-    """The REPLACE WHERE equivalent to `merge`. `rows`: source rows, each a whole row of the view. `keys`: key and operation of
-    each.
+    """The REPLACE WHERE equivalent to `merge`. `rows`: source rows, each a whole row of the
+    view. `keys`: key and operation of each.
 
     None if the view's rows cannot be replaced by key.
     """

@@ -22,8 +22,8 @@ Expected: TypeAlias = Mapping[str, exp.DataType]  # attribute of the view → ty
 class SourceQuery:
     """A query for the columns `names`, which a MERGE uses, of the rows of its source.
 
-    The query returns for each name its value, encoded as `types` says; after them, for each name, the type that the value
-    really has.
+    The query returns for each name its value, encoded as `types` says; after them, for each
+    name, the type that the value really has.
     """
 
     names: tuple[str, ...]
@@ -59,8 +59,8 @@ def query_of(names: Sequence[str], types: Expected, rows: exp.Query, most: int) 
 
 
 def fetching(rows: exp.Query, names: Sequence[str], kinds: tuple[str, ...], most: int = INLINE_ROWS) -> SourceQuery:
-    """The query that fetches the columns `names` of at most `most` rows. `kinds`: their expected types, which must be
-    inlinable.
+    """The query that fetches the columns `names` of at most `most` rows. `kinds`: their
+    expected types, which must be inlinable.
     """
     columns = [column(name, SOURCE) for name in names]
     cells = [exp.alias_(encode(each, kind), f"c{i}") for i, (each, kind) in enumerate(zip(columns, kinds, strict=True), 1)]

@@ -49,8 +49,8 @@ class Tail(Way):
 
     @cached_property
     def changes(self) -> Relation:
-        """ΔR with the outputs of the view that do not depend on running values, and the parts of the running values under
-        their names.
+        """ΔR with the outputs of the view that do not depend on running values, and the parts
+        of the running values under their names.
         """
         conditions = conjunction(self.running.conditions)
         signed = self.running.window.child.signed()
@@ -158,8 +158,8 @@ class Appending(Append):
 
 @dataclass(frozen=True, kw_only=True)
 class AskingLate(Appending):
-    """It must first be asked which partitions are late. `recomputing` is for late ones; `otherwise` recomputes all partitions
-    with new rows.
+    """It must first be asked which partitions are late. `recomputing` is for late ones; `otherwise`
+    recomputes all partitions with new rows.
 
     If the new rows are inlined and values can be inlined, the answer contains the last stored row of each partition with a
     flag whether the partition is late. The view is then not read again. Otherwise the answer contains only the late

@@ -87,8 +87,8 @@ class TopK(Way):
 
     # Wrong without the second part: ω over orders ▷ cancelled. An insert into `cancelled` removes the first row of a partition.
     def _may_remove(self, is_empty: IsEmpty) -> bool:
-        """Whether rows of R may have been removed. They were not if R is monotone and rows were only added to the changed
-        tables.
+        """Whether rows of R may have been removed. They were not if R is monotone and
+        rows were only added to the changed tables.
         """
         below = self.first.window.child
         return not all(map(is_monotone, operators(below))) or any(_changed(scan, is_empty, "minus") for scan in self._scans)
@@ -100,8 +100,8 @@ class Ranking(Effective):
 
     @property
     def view_mentions(self) -> int:
-        """The stored rows are compared with the new rows and ranked with them; the ranks are computed twice if partitions may
-        be lost.
+        """The stored rows are compared with the new rows and ranked with them; the ranks are
+        computed twice if partitions may be lost.
         """
         return 1 + len(self.after)
 

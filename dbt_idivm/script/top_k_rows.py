@@ -72,8 +72,8 @@ class NetRows(Unary):
         return isolate(query, self.columns, binder.alias("net_rows"))
 
     def _type(self, name: str) -> exp.DataType:
-        """The type for netting. Floating-point values are cast back to their type, so it must be certain; otherwise it is
-        UNKNOWN.
+        """The type for netting. Floating-point values are cast back to their type, so it
+        must be certain; otherwise it is UNKNOWN.
         """
         kind = self.child.types[name]
         return dict(self.certain).get(name, exp.DataType.build("unknown")) if is_float(kind) else kind
@@ -180,8 +180,8 @@ class Ranked(Unary):
     def _up_to(self, name: str) -> exp.Expr:
         """The sum of a mark over the rows of the partition up to this one.
 
-        If O does not distinguish a deleted stored row and a new row, the new one comes first: it also comes before all rows
-        that are not stored.
+        If O does not distinguish a deleted stored row and a new row, the new one comes first: it also
+        comes before all rows that are not stored.
         """
         order = (*self.order, exp.Ordered(this=column(LIVE), desc=True))
         frame = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
@@ -218,7 +218,7 @@ def incomplete(ranked: Named, count: int) -> Relation:
 
 @dataclass(frozen=True)
 class LostPartitions(Named):
-    """A CTE of the keys of partitions, of which there are few or none.
+    """A CTE of the keys of lost partitions: few, or none.
 
     With the broadcast hint, a semijoin with an empty one reads nothing: the engine knows that it is empty before it reads the
     other side. Without the hint it would shuffle that side at the same time.

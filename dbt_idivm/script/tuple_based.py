@@ -101,8 +101,8 @@ def tuple_merge(view: Stored, rows: Relation, binder: StatementBinder, target: s
 
 
 def type_in(view: Stored, name: str) -> exp.DataType:
-    """The type of an attribute, for netting. Floating-point values are cast back to their type, so it must be certain;
-    otherwise UNKNOWN.
+    """The type of an attribute, for netting. Floating-point values are cast back to their type,
+    so it must be certain; otherwise UNKNOWN.
     """
     kind = view.root.types[name]
     return view.root.certain_types.get(name, exp.DataType.build("unknown")) if is_float(kind) else kind

@@ -109,8 +109,8 @@ def joined(ranges: Iterable[Range | None]) -> Range | None:
 
 
 def _united(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    """Disjoint intervals that contain the same values. If there are more than MOST_PARTS, intervals are merged across the
-    smallest gaps.
+    """Disjoint intervals that contain the same values. If there are more than MOST_PARTS,
+    intervals are merged across the smallest gaps.
     """
     found: list[Interval] = []
     for low, high in sorted(intervals, key=lambda each: _order(each[0])):

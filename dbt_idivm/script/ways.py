@@ -101,8 +101,8 @@ class Application(ABC):
     def has_whole_rows(self) -> bool:
         """Whether each source row of its MERGE is a whole row of a view with unique IDs.
 
-        If `OP` is D, it is a stored row to be deleted. Otherwise it is a row of the new view, which replaces any stored row
-        with that ID.
+        If `OP` is D, it is a stored row to be deleted. Otherwise it is a row of the new view,
+        which replaces any stored row with that ID.
         """
         return False
 
@@ -150,8 +150,8 @@ class Way(ABC):
 
     @abstractmethod
     def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Application | None:
-        """The application for a refresh in which the base i-diffs that satisfy `is_empty` have no rows; None if the view does
-        not change.
+        """The application for a refresh in which the base i-diffs that satisfy `is_empty` have
+        no rows; None if the view does not change.
 
         `optimised` selects the Δ-script after semantic optimisation, instead of the one as propagated.
         """

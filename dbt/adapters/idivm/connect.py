@@ -121,10 +121,8 @@ def open_connect(credentials: IdivmCredentials) -> ConnectConnection:
 
     quiet_pyspark()
     where = f"{credentials.host}:{credentials.port}"
-    for said in (
-        r"\[RETRIES_EXCEEDED\]",
-        "The SQL config .* deprecated",
-    ):  # an error follows anyway; FIXED sets deprecated settings on purpose
+    # an error follows retries anyway, and FIXED sets deprecated settings on purpose
+    for said in (r"\[RETRIES_EXCEEDED\]", "The SQL config .* deprecated"):
         warnings.filterwarnings("ignore", message=said)
     session = _attempt(where, lambda: SparkSession(connection=_channel(credentials)))
     connection = ConnectConnection(session)
