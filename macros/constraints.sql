@@ -1,6 +1,6 @@
 {#-
-  dbt-spark's sets a column NOT NULL, which Delta outside of Databricks refuses for a table that exists, and leaves out a
-  column's CHECKs. As CHECK constraints of the table both can be set, for tables as for maintained views.
+  dbt-spark's version sets a column NOT NULL, which Delta outside of Databricks refuses for an existing table, and ignores the
+  CHECKs of columns. Both can be set as CHECK constraints of the table, for tables as well as for maintained views.
 -#}
 {% macro idivm__persist_constraints(relation, model) %}
   {%- if config.get('contract').enforced and config.get('file_format') == 'delta' -%}

@@ -1,13 +1,14 @@
 {#-
-  dbt-spark's wording of these depends on the order of rows, or on ANSI mode. These give the same where that is determined, and
-  one value for the same rows always. A project that dispatches `dbt` to macros of its own has those.
+  The results of dbt-spark's versions depend on the row order, or on ANSI mode. These macros return the same value where that is
+  determined, and otherwise always the same value for the same rows. A project can override them by dispatching `dbt` to its own
+  macros.
 -#}
 {% macro idivm__any_value(expression) -%}
   max({{ expression }})
 {%- endmacro %}
 
 
-{#- NULL where the value cannot be cast, on ANSI mode as well. Texts of nested values are treated as dbt-spark does. -#}
+{#- NULL if the value cannot be cast, even in ANSI mode. Texts of nested values are treated as in dbt-spark. -#}
 {% macro idivm__safe_cast(field, type) -%}
   {%- set nested = cast_from_string_unsupported_for(type) and field is string -%}
   try_cast({{ field.strip('"').strip("'") if nested else field }} as {{ type }})
@@ -15,8 +16,8 @@
 
 
 {#-
-  The values in the order that is asked for, and equal ones of that in their own; else in their own. dbt-spark knows no order. The
-  first `limit_num` values, and distinct ones, are in their own order always.
+  The values in the requested order, with ties broken by the values themselves; without one, ordered by the values. dbt-spark ignores
+  the order. The first `limit_num` values, and distinct values, are always ordered by themselves.
 -#}
 {% macro idivm__listagg(measure, delimiter_text, order_by_clause, limit_num) -%}
   {%- set distinct = measure.strip().lower().startswith('distinct') -%}

@@ -1,9 +1,9 @@
-"""Aggregate expressions: what is one aggregate, together with what makes its result independent of the order of rows.
+"""Aggregate expressions: an aggregate function, with the sort or count around it that makes it independent of the row order.
 
     corr(x, y)         percentile_cont(0.5) WITHIN GROUP (ORDER BY x)        array_sort(collect_list(x))
     percentile(x, 0.5)  listagg(x, ',') WITHIN GROUP (ORDER BY x)            size(collect_set(x))
 
-An aggregate that sqlglot has no node for, or one with another text, is a call by name (`exp.AnonymousAggFunc`).
+An aggregate is a call by name (`exp.AnonymousAggFunc`) if sqlglot has no node for it, or would render its node differently.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def is_collection(function: exp.Expr) -> bool:
 
 
 def function_of(node: exp.Expr) -> exp.AggFunc | None:
-    """The aggregate function of one aggregate; None if the node is none."""
+    """The aggregate function inside one aggregate expression, e.g. `collect_list(x)` in `array_sort(collect_list(x))`; None if
+    `node` is not an aggregate.
+    """
     if isinstance(node, exp.AggFunc):
         return node
     inner = node.this if isinstance(node, exp.WithinGroup) else _arranged(node)
@@ -51,21 +53,26 @@ def function_of(node: exp.Expr) -> exp.AggFunc | None:
 
 
 def whole(function: exp.Expr) -> exp.Expr:
-    """The aggregate that a function is the function of."""
+    """The aggregate expression that `function` belongs to: with its FILTER, WITHIN GROUP,
+    sort or size. The inverse of `function_of`.
+    """
     above = function.parent.parent if isinstance(function.parent, exp.Filter) else function.parent
     return above if above is not None and function_of(above) is function else function
 
 
 def is_settled(function: exp.Expr) -> bool:
-    """Whether a function of which the result depends on the order of rows is part of an aggregate of which it does not. max_by
-    and min_by may be: where no two rows of a group have the same y. So may first and its like: where all rows of a group do."""
+    """Whether the aggregate around an order-dependent function does not depend on the order of rows.
+
+    max_by and min_by count as settled: they are if no two rows of a group have the same y. So do first and the like: they are if
+    all rows of a group have the same value.
+    """
     around = whole(function)
     if isinstance(function, ANY):
         return True
     if isinstance(function, BY):
         return function.args.get("count") is None
     if isinstance(around, exp.WithinGroup) and name_of(function) in LISTS:
-        return value_of(function) in [each.this for each in around.expression.expressions]  # equal in it are equal texts
+        return value_of(function) in [each.this for each in around.expression.expressions]  # rows that tie have equal texts
     return around is not function and is_collection(function)
 
 
@@ -77,14 +84,14 @@ def value_of(function: exp.Expr) -> exp.Expr:
 
 
 def is_sorting(node: exp.Expr) -> bool:
-    """Whether this sorts an array by its elements, in an order that is written."""
+    """Whether this call sorts an array by its elements, in an explicit direction."""
     if isinstance(node, exp.Anonymous):  # sort_array(x, true), which sqlglot would write as sort_array(x)
         return call_name(node) == "sort_array" and len(node.expressions) == 2 and isinstance(node.expressions[1], exp.Boolean)
     return isinstance(node, exp.ArraySort) and not node.expression and isinstance(node.args.get("asc"), exp.Boolean | None)
 
 
 def _arranged(node: exp.Expr) -> exp.Expr | None:
-    """The array that is sorted, or counted."""
+    """The array that this call sorts or counts; None for any other call."""
     if isinstance(node, exp.Anonymous):
         counted = call_name(node) in _SIZES and len(node.expressions) == 1
         return node.expressions[0] if counted or is_sorting(node) else None
@@ -92,7 +99,11 @@ def _arranged(node: exp.Expr) -> exp.Expr | None:
 
 
 def type_of_aggregate(node: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
-    """The type of an aggregate over attributes, with these types, that is none of one value; None where it is not known."""
+    """The type of a collection, a max_by, a first, a listagg or a statistical aggregate such as
+    corr, given the types of its attributes.
+
+    None for any other aggregate, and if the type of its value is not known.
+    """
     function = function_of(node)
     if function is None:
         return None
@@ -111,8 +122,10 @@ def type_of_aggregate(node: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.
 
 
 def like_aggregate(node: exp.Expr) -> exp.Expr | None:
-    """An expression over the same attributes that has the type of the aggregate: of max_by(x, y) x, of a sorted array an array of
-    its elements; None where there is none."""
+    """An expression over the same attributes that has the type of the aggregate; None if there is no such expression.
+
+    `x` for `max_by(x, y)`; an array of `x` for a sorted array of the values of `x`.
+    """
     function = function_of(node)
     if isinstance(function, BY + ANY):
         return value_of(function).copy()
@@ -122,7 +135,7 @@ def like_aggregate(node: exp.Expr) -> exp.Expr | None:
 
 
 def value_of_nothing(node: exp.Expr) -> exp.Expr | None:
-    """The value of an aggregate over no rows; None where it is NULL."""
+    """The value of an aggregate over no rows; None if it is NULL."""
     function = function_of(node)
     if function is not None and is_collection(function):
         return exp.Array() if is_sorting(node) else exp.Literal.number(0)
@@ -136,7 +149,7 @@ def _type_of_value(function: exp.Expr, below: Mapping[str, exp.DataType]) -> exp
 
 
 def operands_of(node: exp.Expr) -> list[exp.Expr]:
-    """What an aggregate evaluates for each row, outermost first: its largest parts that read columns."""
+    """What an aggregate evaluates for each row: the largest subexpressions that read columns, outermost first."""
     if function_of(node) is None and not isinstance(node, _PARTS):
         return [node] if attributes(node) else []
     return [found for child in node.iter_expressions() for found in operands_of(child)]

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """One item of FROM: an aliased table or subquery, and the condition that joins it to the items before it, by an outer
-    join if there is a `side`."""
+    """One item of FROM: an aliased table or subquery, with the condition that joins it to the items before it.
+
+    The join is an outer join if `side` is set.
+    """
 
     item: exp.Expr
     condition: exp.Expr | None = None
@@ -77,7 +79,9 @@ class Block:
         return Block(sources, output, where, broadcast)
 
     def outer_join(self, other: Block, condition: exp.Expr, side: Literal["LEFT", "FULL"]) -> Block:
-        """⟕ with `other`, or ⟗: one source without conditions, that computes nothing. For ⟗ this block must be such, too."""
+        """⟕ or ⟗ with `other`, which must be one source without conditions or computed
+        columns. For ⟗ the same holds for this block.
+        """
         output = {**self.output, **other.output}
         (source,) = other.sources
         on = conjunction(substitute(part, output) for part in conjuncts(condition))
@@ -104,11 +108,11 @@ class Binder(Protocol):
         ...
 
     def is_broadcast(self, *relations: Relation) -> bool:
-        """Whether what is read of these relations is to be sent to every task as a whole."""
+        """Whether the rows that are read from these relations should be broadcast."""
         ...
 
     def are_few(self, *relations: Relation) -> bool:
-        """Whether a part of the changes that these relations read is small enough for that, wherever they are."""
+        """Whether some changes that these relations read, at any depth, are few enough to be broadcast."""
         ...
 
 
@@ -127,7 +131,9 @@ def _join(source: Source) -> exp.Join:
 
 
 def hinted(query: exp.Select, broadcast: Sequence[str]) -> exp.Select:
-    """The SELECT under a broadcast hint for these aliases: without it Spark shuffles what it joins with rows of unknown size."""
+    """The SELECT with a BROADCAST hint for these aliases. Without it Spark shuffles the other
+    side, because it does not know their sizes.
+    """
     if broadcast:
         aliases = [identifier(name) for name in broadcast]
         query.set("hint", exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=aliases)]))
@@ -165,7 +171,9 @@ class Aliases:
     taken: set[str] = field(default_factory=set)
 
     def alias(self, base: str) -> str:
-        """`base`, or with the first number that makes it new: `a_2` may be another source's own name, before or after this."""
+        """`base`, or `base` with the first number that makes it unique: `a_2` may be the name of
+        another source, before or after this one.
+        """
         name = fresh_name(base, self.taken.__contains__)
         self.taken.add(name)
         return name

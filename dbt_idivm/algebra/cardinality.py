@@ -1,8 +1,8 @@
 """How many rows a relation has, estimated from the numbers of rows of tables, keys, and equalities in conditions.
 
-The textbook model (Selinger et al. 1979, System R): values are uniform and independent; an equality of two attributes keeps one
-pair in as many as the larger of their domains has values. A domain is known where an attribute set is a key. An estimate may
-be wrong by any factor: it decides what is quick, never what is right.
+The textbook model (Selinger et al. 1979, System R): values are uniform and independent; an equality of two attributes has the
+selectivity 1 / max(domain sizes). A domain is known if the attribute set is a key. An estimate may be wrong by any factor: it
+affects speed, never correctness.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import attributes, conjuncts
 
-# System R's guesses where nothing is known: the part of the rows that an equality, a range, any other condition keeps.
+# System R's default selectivities of an equality, a range and any other condition, where nothing is known.
 EQUALITY, RANGE, OTHER = 1 / 10, 1 / 4, 1 / 3
-# rows of a group, and rows with one value of an attribute that is no key, where nothing is known
+# default number of rows per group, and per value of an attribute that is not a key
 _PER_VALUE = 10.0
-# no estimate is higher: products of estimates stay numbers, and a query of so many rows is as endless as any larger one
+# upper bound of all estimates, so that products stay finite; a query over that many rows never ends anyway
 _MOST = 1e18
 _RANGES = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
 _EQUALITIES = (exp.EQ, exp.NullSafeEQ)
 
 
 class Sizes(Protocol):
-    """What estimates begin with: rows of tables, and rows of the classes of their net diffs."""
+    """The inputs of an estimate: the number of rows of each table, and of each class of rows in its net diff."""
 
     def table(self, name: str) -> float: ...
 
@@ -35,8 +35,9 @@ class Sizes(Protocol):
 
 @dataclass(frozen=True)
 class Domain:
-    """How many values an attribute set can have, whether these occur in the rows or not, and the attributes that it
-    determines."""
+    """The number of possible values of an attribute set, whether or not they occur in the
+    rows, and the attributes that it determines.
+    """
 
     size: float
     determined: frozenset[str]
@@ -44,24 +45,29 @@ class Domain:
 
 @dataclass(frozen=True)
 class Cardinality:
-    """`rows`; the domains of the attribute sets that are a key of some table; attribute → the rows of the table that it is from,
-    which it cannot have more values than."""
+    """The estimated number of rows, with what is known of their attributes.
+
+    `domains`: attribute set that is a key of some table → its domain. `limits`: attribute → number of rows of the table that
+    it comes from, an upper bound of its number of values.
+    """
 
     rows: float
     domains: Mapping[frozenset[str], Domain] = field(default_factory=dict)
     limits: Mapping[str, float] = field(default_factory=dict)
 
     def domain(self, names: Iterable[str]) -> float | None:
-        """How many values `names` can have together, at least; None where nothing is known."""
+        """A lower bound of the number of values that `names` can have together; None if nothing is known."""
         wanted = frozenset(names)
         return max((domain.size for known, domain in self.domains.items() if known <= wanted), default=None)
 
     def values(self, names: Iterable[str]) -> float:
-        """How many values of `names` occur among the rows."""
+        """The estimated number of distinct values of `names` among the rows."""
         return drawn(self._size(frozenset(names)), self.rows)
 
     def _size(self, wanted: frozenset[str]) -> float:
-        """The product of the domains of attribute sets that determine parts of `wanted`, and a guess for each other attribute."""
+        """The product of the known domains that cover parts of `wanted`, and of a guess for
+        each attribute that none of them covers.
+        """
         rest, size = wanted, 1.0
         for known, domain in sorted(self.domains.items(), key=lambda item: (-len(item[1].determined & wanted), sorted(item[0]))):
             if known <= wanted and known & rest:
@@ -74,11 +80,11 @@ class Cardinality:
         return Cardinality(rows, self.domains, self.limits)
 
     def filtered(self, condition: exp.Expr) -> Cardinality:
-        """σ."""
+        """σ: the rows for which the condition is true."""
         return self.with_rows(self.rows * self.selectivity(condition))
 
     def selectivity(self, condition: exp.Expr) -> float:
-        """The part of the rows for which a condition is true, from 0 to 1."""
+        """The fraction of the rows for which a condition is true, from 0 to 1."""
         node = condition.unnest()
         if isinstance(node, exp.Boolean):
             return 1.0 if node.this else 0.0
@@ -99,7 +105,7 @@ class Cardinality:
         return EQUALITY if size is None else 1 / max(size, 1.0)
 
     def computed(self, sources: Mapping[str, str]) -> Cardinality:
-        """π; `sources`: attribute → the attribute of the input that it is, for those that pass unchanged."""
+        """π. `sources`: output attribute → the input attribute that it is a copy of; computed attributes are not listed."""
         names: dict[str, str] = {}
         for name, source in sources.items():
             names.setdefault(source, name)
@@ -124,7 +130,7 @@ class Cardinality:
         if pairs:
             sizes = (self.domain(one for one, _ in pairs), other.domain(two for _, two in pairs))
             known = [size for size in sizes if size is not None]
-            # nothing known: as many rows as the larger side has
+            # nothing is known: assume as many rows as the larger side has
             rows /= max(*known, 1.0) if known else max(min(self.rows, other.rows), 1.0)
         for one, two in pairs:
             _share(domains, one, two)
@@ -134,7 +140,7 @@ class Cardinality:
         return joined
 
     def kept(self, keys: Cardinality, on: Iterable[str], *, anti: bool = False) -> Cardinality:
-        """⋉ on equal attributes, or ▷."""
+        """⋉ on equal attributes, or ▷ if `anti`."""
         names = tuple(on)
         if not names:
             part = min(keys.rows, 1.0)
@@ -146,13 +152,13 @@ class Cardinality:
     def probed(
         self, other: Cardinality, condition: exp.Expr, mine: Iterable[str], theirs: Iterable[str], *, anti: bool = False
     ) -> Cardinality:
-        """⋉ or ▷ on a condition: a row has a partner if it has at least one expected partner, else in proportion."""
+        """⋉ on a condition, or ▷ if `anti`. A row has a partner with probability min(expected number of partners, 1)."""
         partners = self.paired(other, conjuncts(condition.unnest()), mine, theirs).rows
         part = min(partners / self.rows, 1.0) if self.rows else 0.0
         return self.with_rows(self.rows * (1 - part if anti else part))
 
     def grouped(self, groups: Sequence[str]) -> Cardinality:
-        """γ: one row for each group; one without groups."""
+        """γ: one row for each group, or a single row without grouping attributes."""
         if not groups:
             return Cardinality(1.0)
         names = frozenset(groups)
@@ -166,7 +172,7 @@ class Cardinality:
 
 
 def _share(domains: dict[frozenset[str], Domain], one: str, two: str) -> None:
-    """Equal attributes have the smaller of their domains, and determine what either determines."""
+    """Merge the domains of two equal attributes: the smaller size, and everything that either of them determines."""
     keys = (frozenset({one}), frozenset({two}))
     found = [domains[key] for key in keys if key in domains]
     if found:
@@ -175,14 +181,14 @@ def _share(domains: dict[frozenset[str], Domain], one: str, two: str) -> None:
 
 
 def drawn(values: float, rows: float) -> float:
-    """How many of `values` are among `rows` random ones: D·(1 − (1 − 1/D)^n) (Cardenas 1975)."""
+    """The expected number of distinct values among `rows` random draws from `values`: D·(1 − (1 − 1/D)^n) (Cardenas 1975)."""
     if values <= 1:
         return min(rows, max(values, 0.0))
     return min(values * (1 - float((1 - 1 / values) ** rows)), rows)
 
 
 def united(parts: Iterable[Cardinality]) -> Cardinality:
-    """⊎: all rows of all parts; the domains that all of them have, the largest each."""
+    """⊎: the sum of all rows. Of the domains only those that every part has are kept, each with its largest size."""
     found = tuple(parts)
     first = found[0] if found else Cardinality(0.0)
     domains = {
@@ -199,7 +205,7 @@ def united(parts: Iterable[Cardinality]) -> Cardinality:
 def _split(
     conditions: Iterable[exp.Expr], left: frozenset[str], right: frozenset[str]
 ) -> tuple[list[tuple[str, str]], list[exp.Expr]]:
-    """The pairs of attributes that conditions equate, of the left side and of the right, and the other conditions."""
+    """Split conditions into equated attribute pairs (left, right) and all other conditions."""
     pairs, rest = [], []
     for part in conditions:
         node = part.unnest()

@@ -1,4 +1,4 @@
-"""The core of the algebra: π, σ, ⋈, and ⋉ with equal keys or with a condition. The operators of a view derive from them."""
+"""The core of the algebra: π, σ, ⋈, and ⋉ on equal keys or on a condition. The operators of a view are built from them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dbt_idivm.cached import cached_property
 
 
 def project(relation: Relation, names: tuple[str, ...]) -> Relation:
-    """π on attributes only; the relation itself if nothing changes."""
+    """π on attributes only; `relation` itself if it has these columns already."""
     return relation if relation.columns == names else Compute(relation, passing(names))
 
 
 @dataclass(frozen=True)
 class Leaf(Relation):
-    """A relation without children and expressions: restricting it is a semijoin over it."""
+    """A relation without children and expressions. It is restricted by a semijoin on top of it."""
 
     @property
     def children(self) -> tuple[Relation, ...]:
@@ -72,7 +72,7 @@ class Unary(Relation):
 
 @dataclass(frozen=True)
 class Compute(Unary):
-    """π: each attribute and the expression over the child's attributes that defines it. Duplicates stay."""
+    """π: pairs of an attribute and its defining expression over the child's attributes. Duplicates stay."""
 
     definitions: tuple[tuple[str, exp.Expr], ...]
 
@@ -86,7 +86,7 @@ class Compute(Unary):
 
     @property
     def passed(self) -> tuple[str, ...]:
-        """The attributes that go through unchanged, under their own name."""
+        """The attributes that pass through unchanged, under the same name."""
         return tuple(name for name, definition in self.definitions if _is_attribute(definition, name))
 
     @property
@@ -146,7 +146,7 @@ def _is_attribute(definition: exp.Expr, name: str) -> bool:
 
 
 def constant(relation: Relation, name: str) -> exp.Expr | None:
-    """The literal that an attribute is in every row, if that can be seen."""
+    """The literal that an attribute equals in every row; None if it cannot be determined."""
     if isinstance(relation, Compute):
         definition = relation.by_name[name]
         if not isinstance(definition, exp.Column):
@@ -227,12 +227,12 @@ class Pair(Relation):
 
     def block(self, binder: Binder) -> Block:
         left, right = self.left.block(binder), self.right.block(binder)
-        if right.has_outer_join:  # whose ON cannot take the condition
+        if right.has_outer_join:  # the ON of an outer join cannot take the condition
             right = isolate(right.select(), self.right.columns, binder.alias("joined"))
         return left.join(right, self.condition)
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        """Each side by its own part of `on`; keys that span both sides are tested on the pairs as well."""
+        """Each side is restricted by its own part of `on`. If `on` spans both sides, the pairs are tested as well."""
         lefts, rights = (tuple(name for name in on if name in side.columns) for side in self.children)
         left = self.left.restrict(lefts, keys) if lefts or not on else self.left
         right = self.right.restrict(rights, keys) if rights else self.right
@@ -259,7 +259,9 @@ class Pair(Relation):
 
 @dataclass(frozen=True)
 class SemiJoin(Unary):
-    """child ⋉ keys, or ▷ when `anti`, on equal `on` attributes (NULL-safe). Without attributes: whether there is any key."""
+    """child ⋉ keys, or ▷ when `anti`, on equal `on` attributes (NULL-safe). Without
+    attributes it tests whether `keys` has any row.
+    """
 
     on: tuple[str, ...]
     keys: Relation
@@ -304,14 +306,14 @@ def exists(inner: Block, outer: Block, on: tuple[str, ...]) -> exp.Exists:
 
 
 def exists_where(inner: Block, tests: tuple[exp.Expr, ...]) -> exp.Exists:
-    """EXISTS (SELECT 1 FROM inner WHERE tests); the tests are over sources, also over those around it."""
+    """EXISTS (SELECT 1 FROM inner WHERE tests). The tests may also refer to sources of the enclosing query."""
     probe = replace(inner, where=inner.where + tests, output={}, broadcast=())
     return exp.Exists(this=probe.select().select(exp.Literal.number(1), append=False, copy=False))
 
 
 @dataclass(frozen=True)
 class Probe(Relation):
-    """left ⋉ right, or ▷ when `anti`: the left rows for which the condition is true with some, or with no, right row."""
+    """left ⋉ right, or ▷ when `anti`: the left rows for which the condition is true with some right row, or with none."""
 
     left: Relation
     right: Relation

@@ -8,25 +8,26 @@ from sqlglot import exp
 
 Type = exp.DataType.Type
 Size = tuple[int, int]  # precision, scale
-# An integral type in an expression with decimals counts as a decimal of that many digits.
+# The precision that an integral type has in an expression with decimals.
 DIGITS = {Type.TINYINT: 3, Type.SMALLINT: 5, Type.INT: 10, Type.BIGINT: 20}
 # A sum of DECIMAL(p, s) is DECIMAL(p + 10, s), and adding two of them takes a digit more; past 38 Spark cuts the scale.
 _WIDEST_SUMMED = 27
 MOST_DIGITS = 38
-# So sums of wider ones are added with a digit less than they have. This many must be left before the point.
+# So sums of wider decimals are added with one digit less. At least this many digits must remain before the point.
 _LEAST_WHOLE_DIGITS = 19
-# Numbers of so many digits are below 2^53: a DOUBLE holds each of them.
+# Numbers with up to this many digits are below 2^53, so a DOUBLE represents each of them exactly.
 _EXACT_DOUBLES = 15
-# So many digits behind the point leave eleven before it: sums of coordinates with eight would soon have more than fifteen.
+# Largest scale of values that are summed as DOUBLEs: it leaves eleven digits before the point. Sums of coordinates with a scale
+# of eight would soon have more than fifteen digits.
 _MOST_POINTED = 4
-# Behind the point, where a result has more digits than there are, and of a quotient.
+# Minimal scale of a quotient, and of a result that is cut to 38 digits.
 _LEAST_SCALE = 6
-# Below, Spark's optimizer makes the average of decimals one of DOUBLEs: DecimalAggregates.
+# Below this precision, Spark's optimizer computes averages of decimals in DOUBLE (DecimalAggregates).
 _LEAST_DIVIDED = 12
 
 
 def size_of(kind: exp.DataType) -> Size | None:
-    """(precision, scale) of a decimal or of an integer; None where it is not known."""
+    """(precision, scale) of a decimal or an integer; None if it is not known."""
     if kind.this in DIGITS:
         return DIGITS[kind.this], 0
     sizes = [int(part.name) for part in kind.expressions] if kind.this == Type.DECIMAL else []
@@ -38,7 +39,7 @@ def is_integral(kind: exp.DataType) -> bool:
 
 
 def of_alternatives(sizes: Sequence[Size | None]) -> Size | None:
-    """What values of several sizes have in common; None where digits would be lost, or one is not known."""
+    """The smallest size that holds values of all these sizes; None if digits would be lost or one size is not known."""
     known = [size for size in sizes if size is not None]
     if not known or len(known) < len(sizes):
         return None
@@ -48,7 +49,7 @@ def of_alternatives(sizes: Sequence[Size | None]) -> Size | None:
 
 
 def of_arithmetic(operation: exp.Binary, left: Size | None, right: Size | None) -> Size | None:
-    """What +, -, * or / gives; None where an operand is not known."""
+    """The size of the result of +, -, * or /; None if the size of an operand is not known."""
     if left is None or right is None:
         return None
     (p1, s1), (p2, s2) = left, right
@@ -62,7 +63,7 @@ def of_arithmetic(operation: exp.Binary, left: Size | None, right: Size | None) 
 
 
 def of_rounding(size: Size | None, digits: int) -> Size | None:
-    """What ROUND to so many digits behind the point gives; 0 and more."""
+    """The size of the result of ROUND to `digits` ≥ 0 digits after the point."""
     if size is None:
         return None
     scale = min(size[1], digits)
@@ -70,7 +71,7 @@ def of_rounding(size: Size | None, digits: int) -> Size | None:
 
 
 def _adjusted(precision: int, scale: int) -> Size:
-    """Spark cuts what exceeds 38 digits behind the point, of which it leaves six."""
+    """The size that Spark gives to a result: if it exceeds 38 digits, the scale is reduced, but not below six."""
     if precision <= MOST_DIGITS:
         return precision, scale
     return MOST_DIGITS, max(MOST_DIGITS - (precision - scale), min(scale, _LEAST_SCALE))
@@ -85,7 +86,7 @@ def is_summable(kind: exp.DataType) -> bool:
 
 
 def is_widely_summable(kind: exp.DataType) -> bool:
-    """The same for wider decimals, where sums that need all 38 digits are not added, but are errors."""
+    """Whether wider decimals can be maintained by adding, at the price of an error for sums that need all 38 digits."""
     size = size_of(kind) if kind.this == Type.DECIMAL else None
     return size is not None and size[0] > _WIDEST_SUMMED and size[1] <= MOST_DIGITS - 1 - _LEAST_WHOLE_DIGITS
 
@@ -97,7 +98,9 @@ def sum_type(kind: exp.DataType) -> str:
 
 
 def type_of_sum(kind: exp.DataType, *, average: bool) -> exp.DataType:
-    """The type that Spark gives to a sum, or an average, over decimals; without digits, or UNKNOWN, as that of the values is."""
+    """The type that Spark gives to a sum, or an average, over decimals. If the precision is
+    not known, it is the type of the values.
+    """
     size = size_of(kind)
     if size is None:
         return kind
@@ -106,30 +109,32 @@ def type_of_sum(kind: exp.DataType, *, average: bool) -> exp.DataType:
 
 
 def summand_type(kind: exp.DataType) -> str:
-    """The name of a type of which two give the sum of a widely summable type, without a digit less."""
+    """The name of the type that partial sums of a widely summable type are cast to: with one digit less,
+    two of them add up to the type of the sum.
+    """
     _, scale = size_of(kind) or (0, 0)
     return f"decimal({MOST_DIGITS - 1},{scale})"
 
 
 def has_exact_average(kind: exp.DataType) -> bool:
-    """Whether the average of decimals of the type is, in Spark, their sum divided by their number and rounded once, and SQL can
-    say the same.
+    """Whether Spark's average of this type is the sum divided by the count, rounded once, and SQL can express it so.
 
-    Up to 11 digits Spark divides DOUBLEs. A sum has ten digits more, and has to fit into the dividend.
+    Up to 11 digits Spark divides DOUBLEs. The sum has ten digits more than the values, and must fit into the dividend.
     """
     size = size_of(kind) if kind.this == Type.DECIMAL else None
     return size is not None and size[0] >= _LEAST_DIVIDED and size[0] + 10 <= _digits_of_dividend(size[1])
 
 
 def has_average_of_doubles(kind: exp.DataType) -> bool:
-    """Whether the average of decimals of the type is, in Spark, one of DOUBLEs: of the values without their points; and has few
-    enough of them behind the point that sums of values as they occur are exact."""
+    """Whether Spark averages decimals of this type as DOUBLEs of the unscaled values, with a scale
+    small enough for realistic sums to be exact.
+    """
     size = size_of(kind) if kind.this == Type.DECIMAL else None
     return size is not None and size[0] < _LEAST_DIVIDED and size[1] <= _MOST_POINTED
 
 
 def exact_in_doubles(kind: exp.DataType) -> str:
-    """The name of a type of sums over decimals with an average of doubles such that these are below 2^53 without their points."""
+    """The name of the type for sums over decimals whose average is computed in DOUBLE; its unscaled values are below 2^53."""
     precision, scale = size_of(kind) or (0, 0)
     return f"decimal({min(precision + 10, _EXACT_DOUBLES)},{scale})"
 
@@ -141,11 +146,10 @@ def average_type(kind: exp.DataType) -> str:
 
 
 def dividend_type(kind: exp.DataType) -> tuple[str, int]:
-    """The name of the type of a sum whose quotient by a count has the scale of the average, s + 4, if the count is multiplied by
-    the factor.
+    """(type name of the dividend, factor): SUM cast to this type, divided by COUNT * factor, has the scale of the average, s + 4.
 
-    DECIMAL(n, s) / DECIMAL(20, 0) has n - s digits before the point, and behind it those that remain of 38, which are s + 4 for
-    n = 34; but never less than 6. So below s = 2 it is a tenth or a hundredth of the average that is rounded, to 6.
+    DECIMAL(n, s) / DECIMAL(20, 0) has n - s digits before the point; of the 38, what remains is the scale, which is s + 4 for
+    n = 34, but never less than 6. So for s < 2 a tenth or a hundredth of the average is computed and rounded to 6 digits.
     """
     _, scale = size_of(kind) or (0, 0)
     return f"decimal({_digits_of_dividend(scale)},{scale})", 10 ** max(0, 2 - scale)

@@ -44,30 +44,32 @@ def attributes(expression: exp.Expr) -> tuple[str, ...]:
 
 
 def call_name(node: exp.Expr) -> str:
-    """The name of a call by name, in lower case; "" for any other node, and for schema.f(x), which is none of Spark's own."""
+    """The lower-case name of a function that is called by name; "" for any other node, and
+    for schema.f(x), which is not a built-in.
+    """
     return "" if not isinstance(node, exp.Anonymous) or is_qualified(node) else node.name.lower()
 
 
 def is_collated(expression: exp.Expr) -> bool:
-    """Whether a collation is written in the expression."""
+    """Whether the expression contains an explicit collation."""
     return any(isinstance(node, exp.Collate) or call_name(node) == "collate" for node in expression.walk())
 
 
 def is_qualified(node: exp.Expr) -> bool:
-    """Whether this is the call in schema.f(x), or in catalog.schema.f(x)."""
+    """Whether this node is the call f(x) in schema.f(x) or catalog.schema.f(x)."""
     return isinstance(node.parent, exp.Dot) and node.parent.expression is node
 
 
 def short(attribute: str) -> str:
-    """The attribute's name without its occurrence."""
+    """The attribute's name without the prefix of its table occurrence."""
     return attribute.split("__", 1)[-1]
 
 
 def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
-    """`expression` with each attribute replaced by its definition in `by`, which must have all of them.
+    """`expression` with each attribute replaced by its definition in `by`, which must contain all of them.
 
-    A constant that is only a part of the result has the type of the attribute, as Spark sees it (`as_attribute`). No variable of
-    a lambda hides a definition (`without_hidden`).
+    A constant that becomes a part of the result is cast to the type that the attribute has in Spark (`as_attribute`). Lambda
+    variables that would hide a definition are renamed (`without_hidden`).
     """
     if isinstance(expression, exp.Column) and not expression.table:
         return by[expression.name].copy()
@@ -78,12 +80,12 @@ def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
     return whole
 
 
-# Wrong without it: y / n, with 3 AS n in a subquery and y of a DECIMAL(10, 2), as y / 3: 3.333333, not 3.3333333333333.
+# Wrong without it: y / n, for a DECIMAL(10, 2) y and 3 AS n in a subquery, would become y / 3: 3.333333, not 3.3333333333333.
 def as_attribute(definition: exp.Expr) -> exp.Expr:
-    """The definition of an attribute as a part of an expression: CAST(3 AS INT) for 3.
+    """The definition of an attribute in a form that can be a part of an expression: CAST(3 AS INT) for 3.
 
-    Beside a DECIMAL Spark gives an integer as many digits as its type has, but a literal only those that are written. Beside an
-    integer a decimal loses digits of its fraction where both together have more than there are, but a literal none.
+    Next to a DECIMAL, Spark gives an integer the precision of its type, but a literal only the digits that are written. Next
+    to an integer, a decimal loses digits of its scale if the result would exceed 38 digits; next to a literal it does not.
     """
     inner = definition.unnest()
     negative = isinstance(inner, exp.Neg)
@@ -99,12 +101,12 @@ def as_attribute(definition: exp.Expr) -> exp.Expr:
     return definition if kind is None else exp.Cast(this=inner.copy(), to=exp.DataType.build(kind, dialect=DIALECT))
 
 
-_INTEGERS = (("int", 1 << 31), ("bigint", 1 << 63))  # the types of literals, and the first number that is too large for them
-_LONGEST_FRACTION = MOST_DIGITS - DIGITS[Type.BIGINT]  # of decimals that keep all their digits beside any integer
+_INTEGERS = (("int", 1 << 31), ("bigint", 1 << 63))  # type of an integer literal, smallest number beyond it
+_LONGEST_FRACTION = MOST_DIGITS - DIGITS[Type.BIGINT]  # the largest scale kept in full next to any integer
 
 
 def operand(expression: exp.Expr) -> exp.Expr:
-    """A copy of `expression` for use inside another one: in brackets where the precedence of operators would change it."""
+    """A copy of `expression` to be used inside another one: in parentheses if operator precedence requires it."""
     return exp.Paren(this=expression.copy()) if isinstance(expression, _COMPOUND) else expression.copy()
 
 
@@ -112,7 +114,7 @@ _COMPOUND = (exp.Binary, exp.Not, exp.Neg, exp.BitwiseNot, exp.Between, exp.In)
 
 
 def owned(tree: exp.Expr) -> exp.Expr:
-    """`tree` to become part of a larger one: itself, or a copy if it is part of one already.
+    """`tree`, ready to become part of a larger tree: itself, or a copy if it has a parent already.
 
     Copying always would copy a query once for each query around it.
     """
@@ -120,13 +122,15 @@ def owned(tree: exp.Expr) -> exp.Expr:
 
 
 def conjunction(conditions: Iterable[exp.Expr]) -> exp.Expr | None:
-    """AND of the conditions; None if there are none. What is no condition, such as an interval, is Spark's to refuse."""
+    """AND of the conditions; None if there are none. A part that is not a condition, such as
+    an interval, is left for Spark to refuse.
+    """
     parts = [part if isinstance(part, exp.Condition) else exp.Paren(this=part) for part in map(owned, conditions)]
     return cast("exp.Expr | None", exp.and_(*parts, copy=False)) if parts else None
 
 
 def conjuncts(condition: exp.Expr) -> tuple[exp.Expr, ...]:
-    """The AND-ed parts of a condition; TRUE has none."""
+    """The AND-ed parts of a condition; () for TRUE."""
     if isinstance(condition, exp.Boolean) and condition.this:
         return ()
     return tuple(condition.flatten()) if isinstance(condition, exp.And) else (condition,)
@@ -144,10 +148,10 @@ def all_same(names: Iterable[str], left: Callable[[str], exp.Expr], right: Calla
 def render(expression: exp.Expr) -> str:
     """The expression as text, for printed trees."""
     if isinstance(expression, exp.Null) and not expression.comments:
-        return "NULL"  # a ∪ of n branches has n² of them, and printing one takes as long as printing a condition
+        return "NULL"  # shortcut: a ∪ of n branches has n² of them, and sqlglot takes as long for NULL as for a condition
     return expression.sql(dialect=DIALECT)
 
 
 def as_written(expression: exp.Expr) -> str:
-    """The expression as text, with attributes by their short names, as the user may have written it."""
+    """The expression as text, with short attribute names, as the user may have written it."""
     return render(expression.transform(lambda node: column(short(node.name)) if isinstance(node, exp.Column) else node))

@@ -1,5 +1,7 @@
-"""The types of what functions give that are called by name, where it is the same for all arguments (compared with Spark's
-analyzer by `tests/property/test_inferred_types.py`)."""
+"""Result types of Spark functions that are called by name, where they do not depend on the arguments.
+
+`tests/property/test_inferred_types.py` compares them with Spark's analyzer.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ _NAMES: Mapping[Any, str] = {
         acos acosh asin asinh atan atan2 atanh cbrt cos cosh cot csc degrees e exp expm1 hypot ln log log10 log1p log2
         months_between pi pow power radians rint sec sign signum sin sinh sqrt tan tanh xpath_double xpath_number
     """,
-    # where spark.sql.timestampType is TIMESTAMP_NTZ, that is what some of these give
+    # some of these return TIMESTAMP_NTZ if spark.sql.timestampType is TIMESTAMP_NTZ
     Type.TIMESTAMPTZ: """
         date_trunc from_utc_timestamp make_timestamp make_timestamp_ltz timestamp_micros timestamp_millis timestamp_seconds
         to_timestamp to_timestamp_ltz to_utc_timestamp try_make_timestamp try_make_timestamp_ltz try_to_timestamp
@@ -64,5 +66,5 @@ def type_of_call(node: exp.Expr) -> exp.DataType | None:
 
 
 def functions_giving(*kinds: Any) -> frozenset[str]:
-    """The functions that give values of one of these types, in lower case; of all types without any."""
+    """The lower-case names of the functions that return one of these types; of all functions listed here if no type is given."""
     return frozenset(name for name, kind in _TYPES.items() if not kinds or kind in kinds)

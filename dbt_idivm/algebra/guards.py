@@ -1,9 +1,9 @@
-"""A guard on data: a text that is cast to TIMESTAMP, as long as it does not hold a time alone.
+"""A guard for casts of text to TIMESTAMP: a text that holds only a time of day raises an error.
 
     CAST(s AS TIMESTAMP)    CAST(CASE WHEN s RLIKE '^…T?[0-9]+:' THEN RAISE_ERROR('…') ELSE s END AS TIMESTAMP)
 
-Spark completes '10:15' by the current day, so that a row would keep the day on which it was read (ADR 0011). Such a text is an
-error of the planned query, and the view is built from the user's own text on each run then.
+Spark completes '10:15' with the current date, so that a row would keep the date on which it was read (ADR 0011). If the planned
+query meets such a text, it fails, and the view is rebuilt from the user's own SQL on each run.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import call_name
 
-# What Spark trims, a sign, and hours or a T that is followed by hours. No backslash: a session may read them in another way.
+# Whitespace that Spark trims, a sign, then hours, or T and hours. No backslashes: their meaning depends on a session setting.
 _TIME_ALONE = "^[^!-~]*[+-]?(T[0-9]|[0-9]+:)"
 MESSAGE = "a text that is cast to TIMESTAMP holds a time alone, which Spark completes by the current day"
 
 
 def guarded(text: exp.Expr) -> exp.Case:
-    """The text, or an error if it holds a time alone."""
+    """`text` wrapped in a CASE that raises an error if it holds only a time of day."""
     test = exp.RegexpLike(this=text.copy(), expression=exp.Literal.string(_TIME_ALONE))
     error = exp.Anonymous(this="RAISE_ERROR", expressions=[exp.Literal.string(MESSAGE)])
     return exp.Case(ifs=[exp.If(this=test, true=error)], default=text.copy())
 
 
 def guarded_text(node: exp.Expr) -> exp.Expr | None:
-    """The text that is guarded by the expression; None if it is no guard."""
+    """The text inside a guard; None if `node` is not a guard."""
     node = node.unnest()
     if not isinstance(node, exp.Case) or node.this is not None or len(node.args["ifs"]) != 1:
         return None
@@ -35,7 +35,7 @@ def guarded_text(node: exp.Expr) -> exp.Expr | None:
 
 
 def without_guards(query: exp.Expr) -> exp.Expr:
-    """What a query means where no text holds a time alone."""
+    """A copy of the query with each guard replaced by its text."""
 
     def plain(node: exp.Expr) -> exp.Expr:
         text = guarded_text(node) if isinstance(node, exp.Case) else None

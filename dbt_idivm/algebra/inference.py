@@ -1,4 +1,4 @@
-"""What follows from an expression or a condition for attributes: certain types, NULLs, functional dependencies."""
+"""Facts about attributes that follow from an expression or a condition: certain types, NULLs, functional dependencies."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from dbt_idivm.algebra.decimals import DIGITS, is_integral
 from dbt_idivm.algebra.expressions import attributes, call_name, conjuncts
 from dbt_idivm.algebra.types import Type, alternatives, equal_is_identical, is_text
 
-# (attributes, the attributes that they determine): rows that are equal in the former are equal in the latter
+# A functional dependency (determinant, dependent): rows that agree on the former agree on the latter.
 Dependency = tuple[frozenset[str], frozenset[str]]
 
 VOID = exp.DataType(this=exp.DataType.Type.NULL)
 _TEXT = exp.DataType.build("string", dialect="spark")
-# Different values of these differ in every type that they are compared in; different ones of those in some others.
+# Values of _NEVER_MERGED types stay distinct in every type that they are converted to for a comparison; values of the keys of
+# _KEPT_APART stay distinct in the types listed there.
 _NEVER_MERGED = frozenset({Type.TINYINT, Type.SMALLINT, Type.BOOLEAN})
 _KEPT_APART = {Type.INT: frozenset({Type.DOUBLE, Type.DECIMAL, Type.TEXT}), Type.DATE: frozenset({Type.TEXT})}
 _REJECTING = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
@@ -27,12 +28,15 @@ def stored_type(kind: exp.DataType) -> exp.DataType:
 
 
 def typed_null(kind: exp.DataType | None) -> exp.Expr | None:
-    """NULL of a certain type; None where the type is not certain, or that of a bare NULL."""
+    """NULL cast to a certain type; None if the type is not certain or is that of a bare NULL."""
     return None if kind is None or kind == VOID else exp.Cast(this=exp.null(), to=kind.copy())
 
 
 def certain_type(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
-    """The type of an expression where it is certain, without inference by functions. `below`: attribute → certain type."""
+    """The type of an expression if it is certain; None otherwise. Function results are never certain.
+
+    `below`: attribute → certain type.
+    """
     if isinstance(expression, exp.Column):
         return below.get(expression.name)
     if isinstance(expression, exp.Paren):
@@ -44,7 +48,7 @@ def certain_type(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp
         return _TEXT if expression.is_string else exp.DataType.build("int") if small else None
     if isinstance(expression, exp.Boolean):
         return exp.DataType.build("boolean")
-    if isinstance(expression, exp.Add | exp.Sub | exp.Mul | exp.Mod):  # of integral types in the wider one
+    if isinstance(expression, exp.Add | exp.Sub | exp.Mul | exp.Mod):  # the result of integral types has the wider one
         sides = [certain_type(side, below) for side in (expression.left, expression.right)]
         known = [side for side in sides if side is not None and is_integral(side)]
         return max(known, key=lambda side: DIGITS[side.this]) if len(known) == 2 else None
@@ -52,7 +56,7 @@ def certain_type(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp
 
 
 def certain_type_of_parts(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
-    """The same of CASE with branches of one type, too, and of a STRUCT of such values."""
+    """Like `certain_type`, but also for a CASE whose branches have the same type, and for a STRUCT of such values."""
     inner = expression.unnest()
     if isinstance(inner, exp.Case):
         kinds = {certain_type_of_parts(each, below) for each in alternatives(inner)} - {VOID}
@@ -69,7 +73,7 @@ def certain_type_of_parts(expression: exp.Expr, below: Mapping[str, exp.DataType
 
 
 def may_be_null(expression: exp.Expr, nullable: frozenset[str]) -> bool:
-    """Whether an expression may be NULL if, of the attributes, only `nullable` may. True if that is unknown."""
+    """Whether an expression may be NULL if only the attributes `nullable` may be NULL. True if in doubt."""
     whole = expression.unnest()
     if isinstance(whole, exp.Column):
         return whole.name in nullable
@@ -77,7 +81,7 @@ def may_be_null(expression: exp.Expr, nullable: frozenset[str]) -> bool:
 
 
 def rejects_null(condition: exp.Expr) -> frozenset[str]:
-    """The attributes that are not NULL where the condition is true: those that it compares by themselves."""
+    """The attributes that cannot be NULL in a row for which the condition is true: those that it compares directly."""
     found: set[str] = set()
     for part in (each.unnest() for each in conjuncts(condition.unnest())):
         if isinstance(part, _REJECTING):
@@ -90,9 +94,10 @@ def rejects_null(condition: exp.Expr) -> frozenset[str]:
 
 
 def equals_one(mine: exp.DataType | None, theirs: exp.DataType | None) -> bool:
-    """Whether a value of type `theirs` equals one value of type `mine` at most. Certain types, or None.
+    """Whether a value of type `theirs` can equal at most one value of type `mine`. Types are certain ones, or None.
 
-    No: the texts '1' and '01' equal one INT, two INTs one FLOAT, two DATEs one TIMESTAMP where a zone left out a day.
+    Counter-examples: the texts '1' and '01' equal one INT; two INTs equal one FLOAT; two DATEs equal one TIMESTAMP in a time
+    zone that skipped a day.
     """
     if mine is not None and mine.this in _NEVER_MERGED:
         return True
@@ -104,7 +109,7 @@ def equals_one(mine: exp.DataType | None, theirs: exp.DataType | None) -> bool:
 
 # Wrong without the types: 0.0 and -0.0 are equal, and their texts are not.
 def is_function_of_values(expression: exp.Expr, certain: Mapping[str, exp.DataType]) -> bool:
-    """Whether what the expression reads determines its value."""
+    """Whether equal values of the attributes that the expression reads always give the same result."""
     return are_identical(attributes(expression), certain)
 
 
@@ -114,7 +119,7 @@ def are_identical(names: Iterable[str], certain: Mapping[str, exp.DataType]) -> 
 
 
 def parts_of_value(value: exp.Expr) -> frozenset[str]:
-    """The attributes that are determined by a value: itself, or the fields of a struct, however deep."""
+    """The attributes that a value determines: the attribute itself, or those that are fields of a struct, at any depth."""
     inner = value.unnest()
     if isinstance(inner, exp.Column):
         return frozenset({inner.name})
@@ -125,7 +130,11 @@ def parts_of_value(value: exp.Expr) -> frozenset[str]:
 
 
 def equalities(condition: exp.Expr, certain: Mapping[str, exp.DataType]) -> Iterator[Dependency]:
-    """`a = f(b, c)`: b and c determine a, if they equal one value of its type. Nothing determines what equals a constant."""
+    """Functional dependencies that follow from equalities in a condition.
+
+    `a = f(b, c)`: b and c determine a, if their value equals at most one value of a's type. `a = 1`: a is constant, so its
+    determinant is the empty set.
+    """
     for part in (each.unnest() for each in conjuncts(condition.unnest())):
         if isinstance(part, exp.EQ | exp.NullSafeEQ):
             for one, other in ((part.left.unnest(), part.right.unnest()), (part.right.unnest(), part.left.unnest())):
@@ -135,14 +144,14 @@ def equalities(condition: exp.Expr, certain: Mapping[str, exp.DataType]) -> Iter
 
 
 def equal_attributes(condition: exp.Expr) -> Iterator[tuple[str, str]]:
-    """`a = b`: pairs of attributes that are equal where the condition is true."""
+    """Pairs of attributes that are equal in each row for which the condition is true."""
     for part in (each.unnest() for each in conjuncts(condition.unnest())):
         if isinstance(part, exp.EQ | exp.NullSafeEQ) and isinstance(part.left, exp.Column) and isinstance(part.right, exp.Column):
             yield part.left.name, part.right.name
 
 
 def determined_by(known: frozenset[str], dependencies: tuple[Dependency, ...]) -> frozenset[str]:
-    """The closure: all attributes that `known` determine."""
+    """The closure of `known` under the dependencies: all attributes that they determine, including themselves."""
     while True:
         more = known.union(*(right for left, right in dependencies if left <= known))
         if more == known:

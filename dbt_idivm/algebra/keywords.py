@@ -1,8 +1,9 @@
-"""Words of the grammars that read our SQL: a name that is one of them is quoted.
+"""Keywords of the grammars that parse our SQL: a name that is one of them is quoted.
 
-Which words an engine reserves depends on the place, on settings and on its version, and Delta's parser, which reads every
-statement before Spark's, has its own words: DESCRIBE HISTORY shop.history LIMIT 1 does not parse. So all words are quoted, except
-a few that are common names of columns and have no special meaning where a name is expected. Both are tested with the parsers.
+Which words an engine reserves depends on the position, on settings and on its version. Delta's parser, which reads every
+statement before Spark's does, has keywords of its own: DESCRIBE HISTORY shop.history LIMIT 1 does not parse. So all keywords are
+quoted, except a few that are common column names and have no special meaning where a name is expected. Tests check both with the
+parsers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a Δ-script reads besides tables and base i-diffs: rows that a statement defines once, rows that an i-diff touches."""
+"""Relations that only Δ-scripts read: CTEs of the statement, literal rows, and the rows that an i-diff touches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dbt_idivm.cached import cached_property
 
 @dataclass(frozen=True)
 class Named(Leaf):
-    """A relation that the statement defines once, under a name, in its WITH clause."""
+    """A relation that the statement defines once, as a CTE."""
 
     name: str
     definition: Relation
@@ -45,7 +45,7 @@ class Named(Leaf):
 
 @dataclass(frozen=True)
 class Known(Leaf):
-    """Few rows that are known when the statement is made: literals, under a name in its WITH clause."""
+    """A CTE of a few literal rows that are known when the statement is made."""
 
     name: str
     names: tuple[str, ...]
@@ -73,7 +73,7 @@ class Known(Leaf):
 
 
 def named_block(name: str, columns: tuple[str, ...], alias: str, broadcast: bool = False) -> Block:
-    """The block of a name that the WITH clause defines."""
+    """The block that reads a CTE by its name."""
     table = exp.Table(this=identifier(name))
     source = Source(table if alias == name else exp.alias_(table, identifier(alias), table=True))
     return Block((source,), {each: column(each, alias) for each in columns}, broadcast=(alias,) if broadcast else ())
@@ -81,10 +81,10 @@ def named_block(name: str, columns: tuple[str, ...], alias: str, broadcast: bool
 
 @dataclass(frozen=True)
 class Touched(Relation):
-    """touched(Δ, W): a superset of the W-values of the rows that an i-diff's rows name by `on`.
+    """touched(Δ, W): a superset of the W-values of the rows that the i-diff Δ identifies by `on`.
 
-    Read naively it looks the rows up in `source`. The optimisation `use_payload` replaces it by π_W(Δ) where the
-    i-diff's own columns hold W.
+    The naive form looks the rows up in `source`. The optimisation `use_payload` replaces it
+    by π_W(Δ) if the i-diff itself carries W.
     """
 
     delta: Relation
@@ -130,7 +130,7 @@ class Touched(Relation):
         return source.kept(delta, self.on).computed({name: name for name in self.wanted})
 
     def look_up(self) -> Relation:
-        """The query that looks the values up in `source`."""
+        """The query that looks up the values in `source`: π_wanted(source ⋉_on Δ)."""
         return project(self.source.restrict(self.on, self.delta), self.wanted)
 
     def block(self, binder: Binder) -> Block:

@@ -1,4 +1,4 @@
-"""The types of an expression's nodes: those of sqlglot's annotate_types, and Spark's where these are others."""
+"""The types of an expression's nodes: those of sqlglot's annotate_types, corrected where Spark's differ."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ from dbt_idivm.algebra.types_of_times import type_of_times
 DIALECT = "spark"
 Type = exp.DataType.Type
 TEXT = frozenset({Type.TEXT, Type.VARCHAR, Type.CHAR})
-_BIGINTS, _DECIMALS = 1 << 31, 1 << 63  # the first numbers that are no INT, and no BIGINT
+_BIGINTS, _DECIMALS = 1 << 31, 1 << 63  # the smallest numbers that do not fit into an INT, and into a BIGINT
 _SCHEMA = ensure_schema(None, dialect=DIALECT)
 
 
 def node_types(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> Iterator[tuple[exp.Expr, exp.DataType]]:
-    """Each node of `expression`, parts first, with the type that it has there if each attribute has the type given.
+    """Each node of `expression` with its type, parts before the whole, given the types of the attributes.
 
-    Decimals come without their digits.
-
-    Each node is typed once, and once more if a part of it got another type: typing the whole again for each of these would take
-    quadratic time. What is below an attribute is left out.
+    Decimals come without precision and scale. Nodes below an attribute are left out. Each node is typed once, and once more if
+    the type of a part was corrected: typing the whole expression again for each correction would take quadratic time.
     """
     given: set[int] = set()
 
@@ -41,7 +39,7 @@ def node_types(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> Itera
     copy = annotator.annotate(expression.transform(typed))
     originals = list(expression.walk(prune=lambda node: _is_given(node, types)))
     copies = list(copy.walk(prune=lambda node: id(node) in given))
-    changed: dict[int, list[tuple[exp.Expr, exp.Expr]]] = {}  # a node → its parts of other types, and what has the right one
+    changed: dict[int, list[tuple[exp.Expr, exp.Expr]]] = {}  # id of a node → (part with a corrected type, its typed replacement)
     for original, node in zip(reversed(originals), reversed(copies), strict=True):
         parts = changed.get(id(node))
         if parts is not None:
@@ -62,26 +60,25 @@ def _is_given(node: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
 
 
 def _type_again(annotator: TypeAnnotator, node: exp.Expr) -> None:
-    """Type the node by the types of its parts."""
+    """Recompute the type of the node from the types of its parts."""
     annotate = (annotator.expression_metadata.get(type(node)) or {}).get("annotator")
     if annotate is not None:
         annotate(annotator, node)
 
 
 def literal_type(literal: exp.Literal, *, is_negated: bool = False) -> exp.DataType:
-    """The type of a literal, a decimal without its digits."""
+    """The type of a literal. A decimal comes without precision and scale."""
     if literal.is_string:
         return exp.DataType(this=Type.VARCHAR)
     return _type_of_number(literal, is_negated) or exp.DataType(this=Type.INT if literal.is_int else Type.DOUBLE)
 
 
 def _corrected(node: exp.Expr) -> exp.DataType | None:
-    """The type that Spark gives to what annotate_types takes for the type of an operand; None for everything else.
+    """Spark's type of a node for which annotate_types takes the type of an operand; None if no correction is needed.
 
-    A part of a BIGINT or a TIMESTAMP is a text, a rounded decimal is a DECIMAL as 1.5 is, 3000000000 a BIGINT, one operand of a
-    floating-point type makes
-    the result floating-point, one of several integers has the widest of their types, and what a text becomes in arithmetic
-    depends on ANSI mode.
+    A part of a BIGINT or a TIMESTAMP is a text. A rounded decimal stays a DECIMAL, 1.5 is one, and 3000000000 is a BIGINT. One
+    floating-point operand makes the result floating-point. The result of several integers has the widest of their types. What
+    a text is cast to in arithmetic depends on ANSI mode, so the type is UNKNOWN.
     """
     if (of_call := type_of_call(node)) is not None:
         return of_call
@@ -118,19 +115,19 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     return None
 
 
-# Wrong without it: avg(i * 3000000000), maintained as an average of INTs, whose sum is added up as a BIGINT.
+# Wrong without it: avg(i * 3000000000) would be maintained as an average of INTs, whose sum is a BIGINT.
 def _type_of_number(node: exp.Literal, is_negated: bool) -> exp.DataType | None:
-    """The type of a number whose type is not that which annotate_types gives."""
+    """The type of a number literal for which annotate_types gives another type; None if that type is right."""
     if not node.is_int:
         return None if "e" in node.name.lower() else exp.DataType(this=Type.DECIMAL)
     value = int(node.name) - is_negated  # -2147483648 is an INT
     return None if value < _BIGINTS else exp.DataType(this=Type.BIGINT if value < _DECIMALS else Type.DECIMAL)
 
 
-# Wrong without it: of array(1, 0.5D), or of CASE with an array of integers and one of floats, annotate_types gives the type of
-# the first, and a change of the sign of a zero would be overlooked.
+# Wrong without it: for array(1, 0.5D), or a CASE with an array of integers and one of floats, annotate_types takes the type of
+# the first element or branch, and a change of the sign of a zero would be overlooked.
 def _has_parts(node: exp.Expr, operands: Sequence[exp.DataType]) -> bool:
-    """Whether a value has parts, of the types of its operands: an array, a struct, a map, or what || makes of arrays."""
+    """Whether the value has parts of the types of its operands: an array, a struct, a map, or a concatenation of arrays."""
     return _type(node).this in _NESTED or (isinstance(node, exp.DPipe) and any(kind.this in _NESTED for kind in operands))
 
 
@@ -150,7 +147,7 @@ _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg,
 
 
 def alternatives(node: exp.Expr) -> list[exp.Expr]:
-    """The operands of which CASE, IF, NVL2 or COALESCE and its like give one."""
+    """The operands that may be the result of a CASE, IF, NVL2, COALESCE or the like, in order."""
     if isinstance(node, exp.Case):
         found = [*(branch.args.get("true") for branch in node.args["ifs"]), node.args.get("default")]
     elif isinstance(node, exp.If | exp.Nvl2):

@@ -1,8 +1,8 @@
 """The operator of a view: a relation with IDs (idIVM, Table 1) and rules (Tables 4-13).
 
-Nothing has a default but RULES, which are empty for a leaf (`tests/unit/test_rules_tables.py`): an operator that does not answer
-one of these questions cannot be made. Its inputs are operators; what `restrict`, `in_state`, `with_children` and `signed` give
-are plain relations.
+Only RULES has a default: empty, for leaves (`tests/unit/test_rules_tables.py`). An operator class that does not implement every
+other member cannot be instantiated. The inputs of an operator are operators; `restrict`, `in_state`, `with_children` and `signed`
+return plain relations.
 """
 
 from __future__ import annotations
@@ -22,37 +22,39 @@ from dbt_idivm.algebra.relation import Relation
 if TYPE_CHECKING:
     from dbt_idivm.idiff.rule import IDiffRule
 
-# pre: before the refresh's changes; post: after them; any: a superset of both, for look-ups of what was touched
+# pre: before the changes of the refresh; post: after them; any: a superset of both, in which touched rows are looked up
 State = Literal["pre", "post", "any"]
-SIGN = "idivm_sign"  # +1 for a row that was inserted, -1 for one that was deleted, in signed relations
+SIGN = "idivm_sign"  # column of signed relations: +1 for an inserted row, -1 for a deleted one
 Conditions = tuple[exp.Expr, ...]  # AND-ed, over attribute names
 
 
 class Operator(Relation):
-    """One node of a view's plan. Each operator module defines one, with all that maintenance needs to know of it."""
+    """A node of a view's plan. Each operator module defines one, with everything that maintenance needs to know about it."""
 
     RULES: ClassVar[Sequence[IDiffRule]] = ()
 
     @property
     @abstractmethod
     def inputs(self) -> tuple[Operator, ...]:
-        """The children, which are operators."""
+        """The children, all of them operators."""
 
     @abstractmethod
     def with_inputs(self, *inputs: Operator) -> Operator:
-        """The same operator over these inputs."""
+        """The same operator over other inputs."""
 
     @property
     @abstractmethod
     def scope(self) -> str | None:
-        """The name that the operator's own attributes begin with, unique in the plan; None if it has no such name."""
+        """The prefix, unique in the plan, of the attributes that this operator introduces;
+        None if it introduces none under a prefix.
+        """
 
     # --- pass 1: IDs and attributes ---
 
     @property
     @abstractmethod
     def ids(self) -> tuple[str, ...]:
-        """ID(R): attributes that identify a row, if `unique`. Table 1."""
+        """ID(R): the attributes that identify a row, if `unique` (Table 1)."""
 
     @property
     @abstractmethod
@@ -62,124 +64,154 @@ class Operator(Relation):
     @property
     @abstractmethod
     def named_by(self) -> tuple[str, ...]:
-        """The attributes, other than IDs, by which i-diffs of this operator may name rows, those that insert rows apart.
+        """Attributes other than IDs by which i-diffs of this operator, except INS, may identify rows.
 
-        The operators above pass them on, as hidden columns if necessary.
+        For example, i-diffs of a window function identify rows by the PARTITION BY attributes. The operators above pass them
+        on, if necessary as hidden columns.
         """
 
     @abstractmethod
     def with_ids(self) -> Operator:
-        """The operator with the IDs of its inputs, and what they are recomputed by, in its output."""
+        """The operator with the IDs and `named_by` attributes of its inputs in its output."""
 
     @abstractmethod
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        """Per input, the attributes that are needed if `above` are needed of the output."""
+        """For each input, the attributes that it must provide if the attributes `above` of the output are needed."""
 
     @abstractmethod
     def pruned(self, above: frozenset[str]) -> Operator:
-        """The operator without the output attributes that are not in `above`, where it can drop them."""
+        """The operator without output attributes that are not in `above`, as far as it can drop them."""
 
     @abstractmethod
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        """Per input, the attributes whose change may move rows: those that conditions here or above depend on."""
+        """For each input, the attributes whose change may make rows enter or leave a result:
+        conditions here or above depend on them.
+
+        `above`: the output attributes for which this is known from the operators above.
+        """
 
     # --- facts about its rows ---
 
     @property
     @abstractmethod
     def certain_types(self) -> Mapping[str, exp.DataType]:
-        """Attribute → type, where it is certain: stored columns, casts, constants, counts; no inference by functions."""
+        """Attribute → type, where the type is certain: of stored columns, casts,
+        constants and counts, but not of other functions.
+        """
 
     @property
     @abstractmethod
     def nullable(self) -> frozenset[str]:
-        """The attributes that may be NULL, a superset."""
+        """A superset of the attributes that may be NULL."""
 
     @property
     @abstractmethod
     def combined(self) -> tuple[Operator, ...]:
-        """The inputs, if each row is made of one row of each of them; () if rows are made in another way, such as groups."""
+        """The inputs that contribute exactly one row to each output row; () if output rows are formed in another way.
+
+        (left, right) for a join, (child,) for σ, π and ω, () for γ: a group is formed from any number of rows. So a fact about
+        each row of these inputs holds for each row of the output.
+        """
 
     @abstractmethod
     def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
-        """The functional dependencies of its rows, its IDs apart, if those of each input meet these. They may be about attributes
-        that only the rows have of which a row is made."""
+        """The functional dependencies of the rows, given those of each input (`below`), but without ID → all attributes.
+
+        They may mention attributes that only the input rows have, not the output.
+        """
 
     @property
     @abstractmethod
     def equal(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of attributes that have one value in each row of the output, besides those of `combined`."""
+        """Pairs of attributes that are equal in each row of the output, in addition to the
+        pairs that hold in the `combined` inputs.
+
+        For o ⋈ c on o.cid = c.id: (("o__cid", "c__id"),).
+        """
 
     @property
     @abstractmethod
     def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
-        """The attributes that an expression over the inputs' attributes defines."""
+        """(output attribute, its defining expression over the inputs' attributes), for attributes that are defined so.
+
+        For π price * qty → total: (("total", price * qty),). Empty for all operators except π.
+        """
 
     @property
     @abstractmethod
     def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-        """The attributes whose values come from several inputs, each with the attribute of each input; None where it is NULL."""
+        """(output attribute, the attribute of each input that it comes from), for
+        attributes whose values come from several inputs.
+
+        None stands for an input in which it is NULL. For a ∪ b, where b has no discount:
+        (("u__discount", ("a__discount", None)),).
+        """
 
     # --- changes ---
 
     @abstractmethod
     def carried(self, occurrence: str) -> frozenset[str] | None:
-        """What an i-diff of that table occurrence carries up to here, if it names rows of this relation only; None if not.
+        """The attributes that an i-diff of this table occurrence still carries here; None if
+        it may name rows that do not exist here.
 
-        A join may find no partner for a row, so its i-diffs may name rows that do not exist.
+        A join, for instance, may find no partner for a row that the i-diff names.
         """
 
     @abstractmethod
     def screened(self, above: Conditions) -> tuple[Conditions, ...]:
-        """Per input, the conditions that its rows have to satisfy to matter, if those of the output have to satisfy `above`.
+        """For each input, the conditions that its rows must satisfy to be relevant, if rows of the output must satisfy `above`.
 
-        A condition that removes rows of one input only, as ON of an outer join does, does not apply to the other.
+        A condition that removes rows of one input only, such as the ON of an outer join, is not passed to the other input.
         """
 
     @abstractmethod
     def in_state(self, state: State) -> Relation:
-        """The same query over the tables in that state, pre or post."""
+        """The same query over the tables in their pre-state or post-state."""
 
     @abstractmethod
     def in_any_state(self, names: frozenset[str]) -> Relation:
-        """A relation with the attributes `names` of this one, and the values of them of all rows of R⁻ and of R⁺; perhaps others.
+        """A relation with the attributes `names` that contains their values for all rows of R⁻ and R⁺, and perhaps others.
 
-        For look-ups of what was touched, without reading an old version where that can be avoided.
+        Touched rows are looked up in it. It avoids reading an old version where that is possible.
         """
 
     @abstractmethod
     def changed_values(self, names: frozenset[str]) -> Relation:
-        """The same of those rows only that changed; perhaps of others."""
+        """Like `in_any_state`, but only for rows that changed, and perhaps others."""
 
     @abstractmethod
     def signed(self) -> Relation:
-        """R⁺ − R⁻ as signed rows (columns and SIGN): the diffs of tuple-based maintenance. Rows of both signs may cancel."""
+        """R⁺ − R⁻ as signed rows (`columns` and SIGN): the diffs of tuple-based
+        maintenance. Rows of opposite signs may cancel out.
+        """
 
 
 def with_sign(rows: Relation, sign: int) -> Relation:
-    """`rows` as signed rows that were all inserted (1), or deleted (-1)."""
+    """`rows` as signed rows that were all inserted (`sign` = 1) or all deleted (-1)."""
     return Compute(rows, (*passing(rows.columns), (SIGN, exp.Literal.number(sign))))
 
 
 def both_states(node: Operator, names: frozenset[str]) -> Relation:
-    """The any-state of an operator that is not monotone: values over a superset of rows are those of neither state."""
+    """The any-state of an operator that is not monotone: R⁻ ⊎ R⁺. Over a superset of its
+    rows it could give values of neither state.
+    """
     return Concat((node.in_state("pre"), node.in_state("post"))).narrowed(names)
 
 
 def signed_by(node: Operator, child: Operator, by: tuple[str, ...]) -> Relation:
-    """The rows of the groups or partitions that the changes of `child` touch, as they are in R⁺, and negative as in R⁻."""
+    """The groups or partitions that changes of `child` touch: their rows in R⁺ with sign +1, and in R⁻ with sign -1."""
     keys = project(child.changed_values(frozenset(by)), by)
     states = ((node, 1), (node.in_state("pre"), -1))
     return Concat(tuple(with_sign(state.restrict(by, keys), sign) for state, sign in states))
 
 
 def values_of_signed(node: Operator, names: frozenset[str]) -> Relation:
-    """The changed values of an operator that has no shorter way to say them than its signed rows."""
+    """The changed values of an operator that can derive them only from its signed rows."""
     return node.signed().narrowed(names)
 
 
 def operators(root: Operator) -> Iterator[Operator]:
-    """The operators of a tree, inputs before what reads them."""
+    """The operators of a tree, inputs before the operators that read them."""
     for child in root.inputs:
         yield from operators(child)
     yield root
@@ -190,14 +222,17 @@ Handed = TypeVar("Handed")
 
 
 def operators_of(root: Operator, kind: type[Kind]) -> Iterator[Kind]:
-    """The operators of one class, in the same order."""
+    """The operators of one class, inputs before the operators that read them."""
     return (node for node in operators(root) if isinstance(node, kind))
 
 
 def handed_down(
     root: Operator, first: Handed, step: Callable[[Operator, Handed], Sequence[Handed]], kind: type[Kind]
 ) -> Iterator[tuple[Kind, Handed]]:
-    """What is passed down to the operators of one class, left to right: `first` to the root, `step` of a node to its inputs."""
+    """Pass a value down the tree: `first` to the root, and `step(node, value)`, one per input, below it.
+
+    Yields (operator, value) for the operators of class `kind`, each before those below it, from left to right.
+    """
     if isinstance(root, kind):
         yield root, first
     for child, below in zip(root.inputs, step(root, first), strict=True):

@@ -21,10 +21,10 @@ _PRESENT = exp.Literal.number(1)
 
 @dataclass(frozen=True)
 class OuterPair(Relation):
-    """left ⟕ right, or ⟗ when `full`. The attribute names of the two are disjoint.
+    """left ⟕ right, or ⟗ when `full`. The attribute names of the two inputs are disjoint.
 
-    A presence marker (`mark`) of an input that may be absent is 1 in the rows that have a row of it, and NULL in those that
-    are padded: IDs may be NULL themselves, so that they do not tell. Without `marked` the output has no markers.
+    The output has a presence marker (`mark`) for each input that may be absent: 1 in rows that contain a row of that input,
+    NULL in padded rows. IDs cannot tell, because they may be NULL themselves. Without `marked` the output has no markers.
     """
 
     left: Relation
@@ -35,17 +35,17 @@ class OuterPair(Relation):
     marked: bool = True
 
     def mark(self, side: int) -> str:
-        """The presence marker of an input."""
+        """The name of the presence marker of an input."""
         return f"{self.name}__has_{'right' if side else 'left'}"
 
     @property
     def preserved(self) -> tuple[int, ...]:
-        """The inputs all of whose rows are in the output."""
+        """The indexes of the inputs whose rows all appear in the output: `LEFT`, or both for ⟗."""
         return (LEFT, RIGHT) if self.full else (LEFT,)
 
     @property
     def padded(self) -> tuple[int, ...]:
-        """The inputs that may be absent from a row: those beside a preserved one."""
+        """The indexes of the inputs that may be absent from a row: those opposite a preserved one."""
         return tuple(1 - side for side in reversed(self.preserved))
 
     @property
@@ -79,8 +79,11 @@ class OuterPair(Relation):
         return block.project({name: column(name) for name in self.columns})
 
     def _source(self, side: int, binder: Binder) -> Block:
-        """The block of an input. One that may be absent is one source: its conditions would remove rows of the other, and
-        what it computes would not be NULL."""
+        """The block of an input.
+
+        An input that may be absent must be a single source: its conditions would remove rows of the other input, and its
+        computed columns would not be NULL in padded rows.
+        """
         child = self.children[side]
         if side in self.padded and self.marked:
             child = Compute(child, (*passing(child.columns), (self.mark(side), _PRESENT)))
@@ -93,7 +96,7 @@ class OuterPair(Relation):
         return isolate(block.select(), child.columns, binder.alias(self.name))
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        """Each input by its part of `on`, if it is certain that the rows with these keys have a row of this input."""
+        """Each input is restricted by its part of `on`, if rows with these keys certainly contain a row of that input."""
         parts = [tuple(name for name in on if name in child.columns) for child in self.children]
         present = [side for side in (LEFT, RIGHT) if side not in self.padded or self._is_present(side, on, keys)]
         narrowed = [
@@ -111,7 +114,7 @@ class OuterPair(Relation):
         return rows if is_tested else SemiJoin(rows, on, keys)
 
     def narrowed(self, names: frozenset[str]) -> Relation:
-        """Each left row of ⟕ is in some row, whichever partners it has."""
+        """If only left attributes of ⟕ are wanted, the left input suffices: each of its rows is in some row of the output."""
         if not self.full and names <= {*self.left.columns}:
             return self.left.narrowed(names)
         wanted = names | {*attributes(self.condition)}
@@ -122,31 +125,33 @@ class OuterPair(Relation):
         return self.mark(side) in on and constant(keys, self.mark(side)) == _PRESENT
 
     def pairs(self, left: Relation, right: Relation) -> Relation:
-        """The pairs of some rows of the inputs, as rows of the output."""
+        """σ_condition(left × right) as rows of the output, for given rows of the inputs."""
         return self.pairs_of(Pair(left, right, self.condition))
 
     def pairs_of(self, rows: Relation) -> Relation:
-        """Rows of ⋈ as rows of the output."""
+        """Rows of ⋈ as rows of the output, with all presence markers set."""
         return self._rows(rows, dict.fromkeys(self.marks, _PRESENT))
 
     def kept(self, side: int, rows: Relation, others: Relation) -> Relation:
-        """Some rows of a preserved input with their partners among `others`, or padded, as rows of the output."""
+        """Given rows of a preserved input, each with its partners among `others` or padded, as rows of the output."""
         outer = OuterPair(rows, others, self.condition, self.name, marked=self.marked)
         marks = {self.mark(side): _PRESENT, self.mark(1 - side): column(outer.mark(RIGHT))}
         return self._rows(outer, {name: marks[name] for name in self.marks})
 
     def lonely(self, side: int, rows: Relation, others: Relation) -> Relation:
-        """Those of some rows of an input that have no partner among `others`, padded, as rows of the output."""
+        """The given rows of an input that have no partner among `others`, padded, as rows of the output."""
         return self.pad(side, Probe(rows, others, self.condition, anti=True))
 
     def pad(self, side: int, rows: Relation) -> Relation:
-        """Some rows of an input, beside which there are NULLs, as rows of the output."""
+        """Given rows of an input, padded with NULLs for the other input, as rows of the output."""
         nulls = {name: self.null(name) for name in self.children[1 - side].columns}
         marks = {self.mark(1 - side): exp.Cast(this=exp.null(), to=exp.DataType.build("int")), self.mark(side): _PRESENT}
         return self._rows(rows, nulls | {name: marks[name] for name in self.marks})
 
     def _rows(self, rows: Relation, constants: Mapping[str, exp.Expr]) -> Relation:
-        """Rows of the output, in its order, and what else `rows` have; `constants` define what they lack."""
+        """`rows` with the columns of the output in its order, then any further columns.
+        `constants` define the columns that `rows` lack.
+        """
         if rows.columns == self.columns and not constants:
             return rows
         known = {*self.columns, *self.marks}
@@ -155,11 +160,11 @@ class OuterPair(Relation):
         return Compute(rows, (*whole, *passing(more)))
 
     def null(self, name: str) -> exp.Expr:
-        """NULL in the place of an attribute."""
+        """A NULL of the type of an attribute."""
         return null_of(next(child for child in self.children if name in child.columns), name)
 
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
-        """The rows of a preserved input stay, without partners."""
+        """If the other input is empty, the rows of a preserved input stay, padded."""
         left = next((side for side in self.preserved if children[side] is not None), None)
         if left is None:
             return None
@@ -168,7 +173,7 @@ class OuterPair(Relation):
         return self.pad(left, rows)
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
-        """A row takes its values of a preserved input from this; ⟗ has none of which each row has a row."""
+        """A row takes left attributes of ⟕ from the left input. ⟗ may pad either input, so it has no provenance."""
         return ((self.left, names),) if not self.full and set(names) <= set(self.left.columns) else None
 
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:

@@ -1,8 +1,8 @@
-"""NULLs in the place of attributes, of the attributes' types: what is computed from them has the type that it has beside values.
+"""Typed NULLs that stand for attributes, so that expressions over them have the same type as expressions over values.
 
-A type that is not certain is not written down, because one that is inferred, and wrong, would change the values beside it. Spark
-finds it: `CASE WHEN FALSE THEN y * q END`, of y and q as NULLs. max(y) has the type of y, and an attribute of ∪ that of coalesce
-over those of its parts. Of a sum a number is written down, or it is `(SELECT sum(…))` of NULLs.
+A type is cast to only if it is certain: a wrong inferred type would change the values beside it. Otherwise Spark infers it from
+`CASE WHEN FALSE THEN y * q END`, where y and q are NULLs in turn. max(y) has the type of y. An attribute of ∪ has the type of
+coalesce over the parts' attributes. For a sum the inferred numeric type is used, or else `(SELECT sum(…))` over NULLs.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _NUMBERS = frozenset({Type.DOUBLE, Type.BIGINT, Type.INT})
 
 @runtime_checkable
 class Computing(Protocol):
-    """A relation with attributes that no child has."""
+    """A relation with attributes that none of its children has."""
 
     def like(self, name: str) -> exp.Expr:
-        """An expression, or an aggregate, over the attributes of the children that has the type of an attribute."""
+        """An expression or aggregate over the children's attributes that has the type of the attribute `name`."""
         ...
 
 
-# Wrong as a mere NULL: coalesce(n, 3) of n = y * q is an INT then, and y / coalesce(n, 3) has other digits.
+# Wrong with a bare NULL: for n = y * q, coalesce(n, 3) would be an INT, and y / coalesce(n, 3) would have another scale.
 def null_of(relation: Relation, name: str) -> exp.Expr:
-    """NULL in the place of an attribute of a relation. It has no type where nobody knows that of the attribute."""
+    """A NULL of the type of an attribute of a relation. It is untyped if the type of the attribute is unknown."""
     certain = typed_null(getattr(relation, "certain_types", {}).get(name))
     if certain is not None:
         return certain
@@ -49,5 +49,5 @@ def null_of(relation: Relation, name: str) -> exp.Expr:
 
 
 def _source(relation: Relation, name: str) -> Relation:
-    """The child that has the attribute."""
+    """The child of `relation` that has the attribute `name`."""
     return next(child for child in relation.children if name in child.columns)

@@ -1,4 +1,4 @@
-"""Nodes in the places of others."""
+"""Replacing many nodes of a tree at once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from sqlglot import exp
 
 
 def put(pairs: Iterable[tuple[exp.Expr, exp.Expr]]) -> None:
-    """Put the second of each pair in the place of the first, which is a part of a tree.
+    """Replace, for each pair (old, new), the node `old` by `new`. Each `old` must have a parent.
 
-    `Expression.replace` visits all elements of a list for each that it replaces: n operands of COALESCE would take n² steps.
+    `Expression.replace` visits all elements of a list for each replacement: n operands of COALESCE would take n² steps.
     """
     lists: dict[tuple[int, str], tuple[exp.Expr, list[exp.Expr]]] = {}
     for old, new in pairs:

@@ -1,4 +1,4 @@
-"""⋉ with any of several relations: the rows for which some partner changed, wherever it is looked up."""
+"""⋉ with any of several relations: the rows for which a partner in one of them changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from dbt_idivm.cached import cached_property
 
 @dataclass(frozen=True)
 class ProbeAny(Relation):
-    """The left rows for which, of the pairs of a relation and a condition in `tests`, some condition is true with some row."""
+    """The left rows that satisfy at least one test. A test (relation, condition) is satisfied if the condition is true with
+    some row of the relation.
+    """
 
     left: Relation
     tests: tuple[tuple[Relation, exp.Expr], ...]

@@ -1,13 +1,13 @@
 """Expressions that may fail on some rows under ANSI mode: a / b, CAST(text AS INT), an index into an array.
 
-A query guards them by its conditions and joins: `WHERE qty <> 0`, or a join with the rows whose texts are numbers. A row that
-never reaches such an expression in the query must not reach it in a refresh either.
+A query guards them by conditions and joins: `WHERE qty <> 0`, or a join that keeps only rows whose texts are numbers. A row that
+does not reach such an expression in the query must not reach it in a refresh either.
 
-Spark casts a text that is an operand together with a number, a date or a condition: code + 1, code = 5, coalesce(code, 0). A
-constant text is the same for all rows.
+Spark casts a text that meets a number, a date or a boolean: code + 1, code = 5, coalesce(code, 0). Constant texts are ignored,
+because they fail for all rows or for none.
 
-Overflow is left out, of arithmetic and of casts between numbers: nobody writes a condition against it, and
-every sum of two columns would have to be looked up.
+Overflow of arithmetic and of casts between numbers is ignored: nobody writes a condition against it, and every sum of two columns
+would have to be looked up.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _FUNCTION_NAMES = """
     try_element_at try_mod try_multiply try_subtract try_to_date try_to_number try_to_timestamp typeof zeroifnull
 """
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
-# They take no texts, and cast a text argument.
+# Operators that do not accept texts: Spark casts a text operand.
 _NO_TEXTS = (
     exp.Add,
     exp.Sub,
@@ -115,7 +115,7 @@ _NO_TEXTS = (
     exp.Or,
     exp.Not,
 )
-# They take operands of one type, and cast texts among others.
+# Operators whose operands must have the same type: Spark casts texts to the type of the other operands.
 _OF_ONE_TYPE = (
     exp.EQ,
     exp.NEQ,
@@ -137,7 +137,7 @@ _NUMBERS_BEHIND_TEXT = (exp.Substring, exp.Left, exp.Right)
 
 
 def may_raise(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
-    """Whether the expression, over attributes of these types, may fail on some row; an unknown function may."""
+    """Whether the expression may fail on some row, given the types of its attributes. An unknown function may fail."""
     known = inferred(types)
     return any(_raises(node, known) for node in expression.walk())
 
@@ -155,7 +155,7 @@ def _raises(node: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
 
 
 def _casts_texts(node: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
-    """Whether Spark has to cast a text here, to a type that it may not be valid for."""
+    """Whether Spark casts a text here that may be invalid in the target type."""
     if isinstance(node, _NO_TEXTS):
         return any(is_text(kind) for kind in _kinds(node.iter_expressions(), types))
     if isinstance(node, _NUMBERS_BEHIND_TEXT):
@@ -164,7 +164,7 @@ def _casts_texts(node: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
 
 
 def _of_one_type(node: exp.Expr) -> Iterator[list[exp.Expr]]:
-    """The operands that Spark gives one type."""
+    """The lists of operands that Spark converts to a common type."""
     named = call_name(node) in _FUNCTIONS_OF_ONE_TYPE
     if named or isinstance(node, _OF_ONE_TYPE):
         zero = [exp.Literal.number(0)] if node.name.lower() in ("nullifzero", "zeroifnull") else []
@@ -184,7 +184,7 @@ def _mixes_texts(operands: list[exp.Expr], types: Mapping[str, exp.DataType]) ->
 
 
 def _kinds(operands: Iterable[exp.Expr], types: Mapping[str, exp.DataType]) -> list[exp.DataType]:
-    """The types of those operands that may differ from row to row."""
+    """The types of the operands that are not literals."""
     return [infer_type(each, types) for each in operands if not isinstance(each.unnest(), exp.Literal)]
 
 
@@ -193,13 +193,13 @@ def _is_null(operand: exp.Expr) -> bool:
 
 
 def _is_safe_divisor(divisor: exp.Expr) -> bool:
-    """A constant that is not zero. Spark divides by zero in DOUBLE as well, and fails."""
+    """Whether the divisor is a constant other than zero. A DOUBLE zero is unsafe too: Spark fails there as well."""
     inner = divisor.unnest()
     return isinstance(inner, exp.Literal) and not inner.is_string and float(inner.name) != 0
 
 
 def _is_safe_cast(cast: exp.Cast, types: Mapping[str, exp.DataType]) -> bool:
-    """Into text everything can be cast, and a number into another kind of number but for overflow."""
+    """Whether the cast cannot fail. Any type casts to text, and any number to any other number (overflow is ignored)."""
     have = infer_type(cast.this, types)
     if is_text(cast.to) or have == cast.to:
         return True

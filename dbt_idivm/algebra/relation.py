@@ -1,4 +1,4 @@
-"""Relations: the frozen trees that views, i-diffs and Δ-scripts are made of, and what each node has to answer.
+"""Relations: the frozen trees that represent views, i-diffs and Δ-scripts, and the methods that each node has to implement.
 
 An operator of a view is a relation that also has IDs and rules (`algebra/operator.py`). The nodes are in `core.py` (σ, π, ⋈, ⋉),
 `bags.py` (duplicate elimination, union without a branch attribute) and `lookups.py`; the last two occur in Δ-scripts only.
@@ -16,14 +16,14 @@ from sqlglot import exp
 from dbt_idivm.algebra.block import Binder, Block
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 
-# relations, each with its own names for the attributes that were asked for
+# pairs of a relation and its names of the requested attributes, in the requested order
 Provenance = tuple[tuple["Relation", tuple[str, ...]], ...]
 
 
 class Relation(ABC):
     """A query. `columns` are its attribute names, unique and in order.
 
-    Nothing here has a default: a node that does not answer one of these questions cannot be made.
+    No method has a default, so a node class that does not implement all of them cannot be instantiated.
     """
 
     @property
@@ -33,7 +33,7 @@ class Relation(ABC):
     @property
     @abstractmethod
     def types(self) -> Mapping[str, exp.DataType]:
-        """Attribute name → type, UNKNOWN where it cannot be inferred."""
+        """Attribute name → type; UNKNOWN if it cannot be inferred."""
 
     @property
     @abstractmethod
@@ -41,12 +41,12 @@ class Relation(ABC):
 
     @abstractmethod
     def with_children(self, *children: Relation) -> Relation:
-        """The same query over these children. Of an operator of a view it is a plain relation."""
+        """The same query over these children. For an operator of a view the result is a plain relation."""
 
     @property
     @abstractmethod
     def expressions(self) -> tuple[exp.Expr, ...]:
-        """The scalar expressions inside the node, over the attributes of its children."""
+        """The scalar expressions in this node, over the attributes of its children."""
 
     @abstractmethod
     def block(self, binder: Binder) -> Block: ...
@@ -57,37 +57,42 @@ class Relation(ABC):
 
     @abstractmethod
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        """σ_{on ∈ keys}(self), pushed down as far as it is sound."""
+        """σ_{on ∈ keys}(self), pushed down as far as is sound."""
 
     @abstractmethod
     def narrowed(self, names: frozenset[str]) -> Relation:
-        """A relation with the attributes `names` of this one that has the same distinct values of them together.
+        """A relation with the attributes `names`, and perhaps others, that has the same set
+        of distinct value combinations of `names`.
 
-        It leaves out what those do not depend on: ⟕ of which only left attributes are asked for, ω, aggregates. Keys to look up
-        by need no more, and they are written wherever something is looked up.
+        It leaves out whatever these do not depend on: the right side of ⟕ if only left attributes are wanted, window
+        functions, aggregates. Keys for look-ups need no more than that.
         """
 
     @abstractmethod
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
-        """The relation if those of its children that are None, at least one, have no rows; None if it then has no rows either."""
+        """The relation if the children that are None have no rows; None if it then has no
+        rows either. At least one child is None.
+        """
 
     @abstractmethod
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
-        """From which relations each row takes its values of `names`, attributes of it, together and unchanged: all from one.
+        """The relations from which each row takes its values of `names`, unchanged and all from one row of one of them.
 
-        () for a leaf, which stores its values; None where one is computed, or where they are taken from several at once.
+        () for a leaf, which stores its values. None if a value is computed, or if the values come from several relations at once.
         """
 
     @abstractmethod
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
-        """How many rows it is estimated to have, if its children (of a name, its definition) have `inputs`."""
+        """The estimated number of rows. `inputs`: the estimates of the children; for a named relation, of its definition."""
 
 
 Folded = TypeVar("Folded")
 
 
 def folded(relation: Relation, fold: Callable[[Relation, tuple[Folded, ...]], Folded]) -> Folded:
-    """What `fold` makes of `relation` and of what it made of the children. A node that occurs several times is asked once."""
+    """Evaluate `fold(node, results of its children)` bottom-up, and return the result of
+    the root. Shared nodes are evaluated once.
+    """
     found: dict[int, Folded] = {}
 
     def walk(node: Relation) -> Folded:
@@ -104,7 +109,9 @@ def rewrite(relation: Relation, rule: Callable[[Relation], Relation]) -> Relatio
 
 
 def over(relation: Relation, children: Sequence[Relation]) -> Relation:
-    """`relation` with these children; itself if they are identical to its own: comparing trees would take quadratic time."""
+    """`relation` with these children. It is returned unchanged if they are the same objects:
+    comparing trees would take quadratic time.
+    """
     before = relation.children
     same = len(children) == len(before) and all(map(is_, children, before))
     return relation if same else relation.with_children(*children)

@@ -1,7 +1,7 @@
-"""The structure of an expression as text: what sqlglot's `repr` gives, made in one go.
+"""The structure of an expression as text: the same as sqlglot's `repr`, in linear time.
 
-`repr` puts the text of a node together from those of its parts, so that a chain of n operands is copied n times. Caches and views
-are recognised by this text, so its form must stay.
+`repr` joins the texts of a node's parts at each level, so that a chain of n operands is copied n times. Caches and views are
+identified by this text, so its form must not change.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from sqlglot import exp
 
 
 def structure(expression: exp.Expr) -> str:
-    """The text of `repr(expression)`."""
+    """The same text as `repr(expression)`."""
     pieces: list[str] = []
     _node(expression, 0, pieces)
     return "".join(pieces)
 
 
 def _node(node: exp.Expr, level: int, pieces: list[str]) -> None:
-    """The name of the class and the arguments, each on its own line unless none of them is an expression."""
+    """Append the class name and the arguments of the node, each on its own line unless none of them is an expression."""
     arguments = {key: value for key, value in node.args.items() if not (value is None or value == [])}
     if not node.is_data_type and node.type:
         arguments["_type"] = node.type

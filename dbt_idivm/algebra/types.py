@@ -1,4 +1,4 @@
-"""Types of expressions, as far as maintenance depends on them: what can be added up exactly."""
+"""Types of expressions, as far as maintenance depends on them: inference, and properties such as exact sums and identity."""
 
 from __future__ import annotations
 
@@ -45,9 +45,10 @@ _IDENTICAL = _EXACTLY_ORDERED | {Type.BINARY, Type.VARBINARY, Type.ARRAY, Type.S
 
 @cache
 def type_of(name: str) -> exp.DataType:
-    """A Spark SQL type by its name. To be copied before it becomes part of a tree.
+    """A Spark SQL type by its name. Copy it before making it part of a tree.
 
-    DESCRIBE may cut long structs and does not quote their fields: a type that cannot be read counts as incomparable.
+    DESCRIBE may truncate long structs and does not quote their fields: a type that cannot
+    be parsed counts as incomparable (OBJECT).
     """
     try:
         return exp.DataType.build(name if not is_cut(name) else "?", dialect=DIALECT)
@@ -56,7 +57,7 @@ def type_of(name: str) -> exp.DataType:
 
 
 def is_cut(name: str) -> bool:
-    """Whether that is only a part of a type: `struct<a:int,... 3 more fields>`."""
+    """Whether the name of the type is truncated: `struct<a:int,... 3 more fields>`."""
     return " more field" in name
 
 
@@ -64,15 +65,15 @@ Found = TypeVar("Found")
 
 
 class Inferred(Mapping[str, exp.DataType]):
-    """Attribute → type, as in `types`, and what was inferred from them for the nodes of expressions.
+    """The mapping `types` of attributes, with a cache of what was inferred from it for nodes of expressions.
 
-    To be handed to `infer_type` in place of `types` where the types of many parts of one expression are asked for: an operand of
-    a long chain is then typed once, and not once for each operand behind it. No expression may be changed while it is in use.
+    Pass it to `infer_type` instead of `types` when the types of many parts of one expression are needed: an operand of a long
+    chain is then typed once, not once for each operand after it. Expressions must not be changed while it is in use.
     """
 
     def __init__(self, types: Mapping[str, exp.DataType]) -> None:
         self._types = types
-        self._found: dict[tuple[object, int], tuple[exp.Expr, Any]] = {}  # with the node, so that no other node gets its id
+        self._found: dict[tuple[object, int], tuple[exp.Expr, Any]] = {}  # holds the node, so that its id is not reused
 
     def __getitem__(self, name: str) -> exp.DataType:
         return self._types[name]
@@ -84,7 +85,7 @@ class Inferred(Mapping[str, exp.DataType]):
         return len(self._types)
 
     def once(self, find: Callable[[exp.Expr, Inferred], Found], node: exp.Expr) -> Found:
-        """What `find` finds of the node by these types, found once."""
+        """The result of `find(node, self)`, cached."""
         known = self._found.get((find, id(node)))
         if known is None:
             known = self._found[find, id(node)] = (node, find(node, self))
@@ -92,14 +93,14 @@ class Inferred(Mapping[str, exp.DataType]):
         return found
 
     def kind(self, node: exp.Expr) -> exp.DataType:
-        """The node's type, a decimal without its digits."""
+        """The node's type. A decimal comes without precision and scale."""
         return literal_type(node) if isinstance(node, exp.Literal) else self.once(_kind, node)
 
     def keep_kinds(self, whole: exp.Expr) -> exp.DataType:
-        """The type of an expression; those of its parts are kept."""
+        """The type of an expression. The types of its parts are cached."""
         kind = exp.DataType(this=Type.UNKNOWN)
         for node, kind in node_types(whole, self._types):
-            # 2147483648 behind a minus is an INT, and a branch of CASE is an IF without a value: alone neither is
+            # Both depend on the context: 2147483648 after a minus is an INT, and a branch of CASE is an IF without a value.
             if not isinstance(node, exp.Literal) and node.arg_key != "ifs":
                 self._found[_kind, id(node)] = (node, kind)
         return kind
@@ -110,14 +111,14 @@ def _kind(node: exp.Expr, types: Inferred) -> exp.DataType:
 
 
 def inferred(types: Mapping[str, exp.DataType]) -> Inferred:
-    """The types, to be handed to `infer_type` for many parts of one expression."""
+    """`types` with a cache, for typing many parts of one expression. Returned unchanged if it already is an `Inferred`."""
     return types if isinstance(types, Inferred) else Inferred(types)
 
 
 def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.DataType:
-    """The type of `expression` if each attribute has the type given; UNKNOWN where it cannot be inferred.
+    """The type of `expression`, given the types of its attributes; UNKNOWN if it cannot be inferred.
 
-    Decimals follow Spark's own arithmetic where it is simple (+, -, *, /, ROUND, CAST); otherwise they come without precision.
+    Decimals follow Spark's rules for +, -, *, /, ROUND and CAST; others come without precision.
     """
     if isinstance(expression, exp.Column) and expression.name in types and types[expression.name].this != Type.DECIMAL:
         return types[expression.name]  # most are, and annotating takes long
@@ -132,7 +133,7 @@ def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.D
 
 
 def _struct(arguments: Sequence[exp.Expr], types: Mapping[str, exp.DataType]) -> exp.DataType:
-    """What NAMED_STRUCT gives: names and values in turn."""
+    """The type of NAMED_STRUCT, whose arguments are names and values in turn."""
     names, values = arguments[::2], arguments[1::2]
     if len(names) != len(values) or not all(isinstance(name, exp.Literal) and name.is_string for name in names):
         return exp.DataType.build("unknown")
@@ -147,7 +148,7 @@ _CHOICES = (exp.Case, exp.If, exp.Coalesce)
 
 
 def decimal_size(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> Size | None:
-    """(precision, scale) that Spark gives to `expression`; None where it is not known for certain."""
+    """(precision, scale) that Spark gives to `expression`; None if it is not certain."""
     return inferred(types).once(_size, expression)
 
 
@@ -183,7 +184,7 @@ def _size_of_rounded(rounding: exp.Round, types: Inferred) -> Size | None:
 
 
 def _has_decimals(value: exp.Expr, types: Inferred) -> bool:
-    """Whether decimals are among what it is computed from."""
+    """Whether the value is computed from decimals."""
     return types.once(_finds_decimals, value)
 
 
@@ -199,13 +200,15 @@ def _finds_decimals(value: exp.Expr, types: Inferred) -> bool:
 
 
 def _size_of_alternative(value: exp.Expr, types: Inferred) -> Size | None:
-    """0 counts as the INT that it is; in arithmetic with decimals a literal has the digits that are written."""
+    """The size of one alternative. An integer literal counts as an INT here; in arithmetic
+    with decimals it has the digits as written.
+    """
     has_size = isinstance(value, _CHOICES) or _has_decimals(value, types)
     return decimal_size(value, types) if has_size else size_of(types.kind(value))
 
 
 def may_be_same(one: exp.DataType, other: exp.DataType) -> bool:
-    """Whether two inferred types may be the same: of the same kind, sizes apart, or one of them is not known.
+    """Whether two inferred types may be the same: the same kind, whatever the precision, or one of them is unknown.
 
     A string is TEXT or, as a literal, VARCHAR.
     """
@@ -214,16 +217,18 @@ def may_be_same(one: exp.DataType, other: exp.DataType) -> bool:
 
 
 def is_blurred(kind: exp.DataType) -> bool:
-    """Whether values that Spark takes as equal may differ: 0.0 and -0.0, also inside other values. What is not known may, and
-    a MAP cannot be compared at all."""
+    """Whether values that Spark considers equal may differ: 0.0 and -0.0, also inside other values.
+
+    True for unknown types, and for a MAP, which cannot be compared at all.
+    """
     return any(part.this in _BLURRED for part in kind.find_all(exp.DataType))
 
 
 def distinguishable(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
-    """The value in a form in which equal means identical: 0.0 equals -0.0, but their texts differ.
+    """An expression that is equal for two values only if they are identical: 0.0 equals -0.0, but their texts differ.
 
-    The text of an array or a struct alone would not do: that of ['a, b'] is that of ['a', 'b']. JSON quotes strings, but has
-    timestamps without microseconds, so both are compared.
+    The text of an array or a struct is not enough: ['a, b'] and ['a', 'b'] have the same one. JSON quotes strings, but drops the
+    microseconds of timestamps. So both texts are concatenated.
     """
     if not is_blurred(kind):
         return value
@@ -236,7 +241,7 @@ def distinguishable(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
 
 
 def is_small_integer(kind: exp.DataType) -> bool:
-    """Whether millions of such values add up to less than 2^53, so that a DOUBLE holds each of their sums exactly."""
+    """Whether sums of millions of such values stay below 2^53, so that a DOUBLE represents them exactly."""
     return is_integral(kind) and kind.this != Type.BIGINT
 
 
@@ -245,13 +250,14 @@ def is_numeric(kind: exp.DataType) -> bool:
 
 
 def has_exact_order(kind: exp.DataType) -> bool:
-    """Whether values of the type have a total order in which equal ones are identical: not floats, nor texts with a collation."""
+    """Whether values have a total order in which equal values are identical: neither floats nor texts with a collation."""
     return kind.this in _EXACTLY_ORDERED and kind.find(exp.CollateColumnConstraint) is None
 
 
 def equal_is_identical(kind: exp.DataType) -> bool:
-    """Whether values of a certain type, or of its parts, are identical if they are equal: not 0.0 and -0.0, nor texts that a
-    collation takes as equal."""
+    """Whether equal values of this certain type, and of its parts, are identical: not for 0.0
+    and -0.0, nor for texts under a collation.
+    """
     parts = list(kind.find_all(exp.DataType))
     return all(part.this in _IDENTICAL for part in parts) and kind.find(exp.CollateColumnConstraint) is None
 
@@ -262,13 +268,15 @@ def is_incomparable(kind: exp.DataType) -> bool:
 
 
 def is_comparable(kind: exp.DataType) -> bool:
-    """Whether values of the type certainly can be compared: what is not known may be a MAP."""
+    """Whether values of the type can certainly be compared. An unknown type may be a MAP."""
     return is_known(kind) and not is_incomparable(kind)
 
 
 def cannot_be_carried(kind: exp.DataType) -> bool:
-    """Whether no net diff can be computed for values of this type, because not even what is written of them distinguishes them: a
-    VARIANT, and a MAP whose keys are not written as they are. False for a struct that DESCRIBE truncates."""
+    """Whether no net diff can be computed for values of this type, because not even their texts distinguish them.
+
+    True for VARIANT, and for MAP with keys whose JSON does not show them. False for a struct that DESCRIBE truncates.
+    """
     return any(
         part.this == Type.VARIANT or (part.this == Type.MAP and not _has_written_keys(part))
         for part in kind.find_all(exp.DataType)
@@ -276,18 +284,18 @@ def cannot_be_carried(kind: exp.DataType) -> bool:
 
 
 def _has_written_keys(kind: exp.DataType) -> bool:
-    """Whether JSON shows the keys. Of an array, a struct or bytes it shows the identity of an object in the JVM."""
+    """Whether JSON shows the keys of the MAP. For an array, a struct or bytes it shows an object identity of the JVM instead."""
     key = kind.expressions[0] if kind.expressions else None
     return isinstance(key, exp.DataType) and key.this in _KEYS
 
 
 def is_known(kind: exp.DataType) -> bool:
-    """Whether the type is known with all its parts."""
+    """Whether the type and all its parts are known."""
     return all(part.this != Type.UNKNOWN for part in kind.find_all(exp.DataType))
 
 
 def name_of_type(kind: exp.DataType) -> str:
-    """The type's name in Spark SQL, as DESCRIBE writes it; "unknown" where it is not known with all its parts."""
+    """The type's name in Spark SQL, as DESCRIBE writes it; "unknown" unless all its parts are known."""
     if kind.this == Type.DECIMAL and not kind.expressions:
         return "unknown"
     text = kind.sql(DIALECT)
@@ -295,12 +303,12 @@ def name_of_type(kind: exp.DataType) -> str:
 
 
 def is_storable(name: str) -> bool:
-    """Whether a Delta table has columns of the type of that name; what is not known is."""
+    """Whether a column of a Delta table can have the type of that name. True for unknown types."""
     parts = type_of(name).find_all(exp.DataType)
     interval = any(part.this == Type.INTERVAL or isinstance(part.this, exp.Interval) for part in parts)
     return not interval and name.lower() not in ("void", "null")
 
 
 def has_one_value(kind: exp.DataType) -> bool:
-    """Whether equal values of the type are the same value: 0.0 and -0.0 are equal, and so are texts under a collation."""
+    """Whether equal values of the type are always identical. Not for floats (0.0 and -0.0), nor for texts under a collation."""
     return kind.this in _ONE_VALUE

@@ -1,4 +1,4 @@
-"""Types of what is made of times, intervals and arrays, where sqlglot's annotate_types gives the type of an operand."""
+"""Types of expressions over times, intervals and arrays for which sqlglot's annotate_types gives the type of an operand."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ _TIMES = frozenset({*TIMESTAMPS, Type.TIMESTAMPNTZ, Type.DATE})
 _SCALED = (exp.Mul, exp.Div, exp.SafeMultiply, exp.SafeDivide)
 
 
-# Wrong without it: a text that is compared with coalesce(n, ts), a TIMESTAMP, would be taken for one that becomes a
-# TIMESTAMP_NTZ, and a text beside an interval for one that is added to a number.
+# Wrong without it: coalesce(n, ts) would be a TIMESTAMP_NTZ, so that a text compared with it would be cast to that and not to
+# TIMESTAMP; and a text beside an interval would be cast to a number.
 def type_of_times(node: exp.Expr, operands: Sequence[exp.DataType], *, is_one_of_them: bool) -> exp.DataType | None:
-    """The type that Spark gives to the node, UNKNOWN if it is to be asked; None where annotate_types is right.
+    """The type that Spark gives to the node: UNKNOWN if only Spark can tell, None if annotate_types is right.
 
-    `is_one_of_them`: the value is one of the operands, which are converted to one type; else they are the operands of the node.
+    `is_one_of_them`: the result is one of `operands`, which are converted to a common
+    type; else they are the operands of the node.
     """
     kinds = [kind for kind in operands if kind.this != Type.NULL]
     if isinstance(node, exp.DPipe) and any(kind.this == Type.ARRAY for kind in kinds):
@@ -32,7 +33,7 @@ def type_of_times(node: exp.Expr, operands: Sequence[exp.DataType], *, is_one_of
 
 
 def _one_of(kinds: Sequence[exp.DataType]) -> exp.DataType:
-    """The type that values of these are converted to."""
+    """The common type of values of these types; UNKNOWN if they are not all times and differ."""
     if all(kind == kinds[0] for kind in kinds):
         return kinds[0].copy()
     found = {kind.this for kind in kinds}

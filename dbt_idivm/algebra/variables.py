@@ -1,6 +1,6 @@
 """Variables of lambdas in expressions. Within a lambda they hide columns, and sources, of the same name.
 
-transform(array(sum(price)), v -> v / count(*))     beside the stored count `v.count` in the body, the variable is v_2
+transform(array(sum(price)), v -> v / count(*))    the body reads the stored count as `v.count`, so v is renamed v_2
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dbt_idivm.fresh_name import fresh_name
 
 
 def without_hidden(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
-    """`expression`, or a copy with other variables, such that none hides what `by` has for the columns in its lambda."""
+    """`expression`, or a copy with renamed lambda variables, so that none of them hides a column of the definitions in `by`."""
     if expression.find(exp.Lambda) is None:
         return expression
     found = expression.copy()
@@ -31,7 +31,7 @@ def without_hidden(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr
 
 
 def uses(function: exp.Lambda, variable: str) -> list[exp.Identifier]:
-    """The places in the body of a lambda where a name is its variable."""
+    """The identifiers in the body of a lambda that refer to its variable `variable`."""
     wanted = variable.lower()
     return [
         node
@@ -43,7 +43,9 @@ def uses(function: exp.Lambda, variable: str) -> list[exp.Identifier]:
 
 
 def _is_value(node: exp.Identifier) -> bool:
-    """Whether a variable is meant: neither a column, nor the name of a field, an alias, a type, a schema or a function."""
+    """Whether the identifier refers to a variable: it is not the name of a column, a field,
+    an alias, a type, a schema or a function.
+    """
     parent = node.parent
     if isinstance(parent, exp.Dot):
         return node.arg_key == "this" and not isinstance(parent.expression, exp.Func)
@@ -55,7 +57,7 @@ def _is_value(node: exp.Identifier) -> bool:
 
 
 def _between(node: exp.Expr, function: exp.Lambda) -> Iterator[exp.Lambda]:
-    """The lambdas around `node` inside `function`."""
+    """The lambdas that enclose `node` inside `function`, innermost first."""
     at = node.parent
     while at is not None and at is not function:
         if isinstance(at, exp.Lambda):

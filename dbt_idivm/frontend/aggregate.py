@@ -1,4 +1,4 @@
-"""GROUP BY and HAVING of one SELECT → π (what groups and arguments are computed from), ∪ of grouping sets, γ, σ."""
+"""GROUP BY and HAVING of one SELECT → π (which computes groups and arguments), ∪ of grouping sets, γ, σ."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _LONGEST = 40
 
 
 def is_aggregated(node: exp.Select) -> bool:
-    """Whether the SELECT makes groups; without GROUP BY, all rows are one."""
+    """Whether the SELECT forms groups. Without GROUP BY, all rows are one group."""
     if node.args.get("group") or node.args.get("having"):
         return True
     return any(is_aggregate(each) for item in node.expressions for each in own_nodes(item))
@@ -49,7 +49,7 @@ def is_aggregated(node: exp.Select) -> bool:
 
 @dataclass
 class Grouping:
-    """The γ of one SELECT over `rows`, while it is put together. `groups` and `computed` go by the structure of expressions."""
+    """Builds the γ of one SELECT over `rows`. The keys of `groups` and `computed` are canonical forms of expressions."""
 
     lowering: Lowering
     node: exp.Select
@@ -60,22 +60,22 @@ class Grouping:
     groups: dict[Canonical, str] = field(default_factory=dict)  # expression → attribute
     computed: dict[Canonical, tuple[str, exp.Expr]] = field(default_factory=dict)  # expression → attribute, definition
     calls: dict[exp.Expr, Call] = field(default_factory=dict)
-    common: list[str] = field(default_factory=list)  # attributes of one value in each group, which are groups as well
-    scalars: Mapping[int, exp.Expr] = field(default_factory=dict)  # values of subqueries in the select list and in HAVING
-    again: Again | None = None  # the rows once more, for a SELECT with grouping sets
+    common: list[str] = field(default_factory=list)  # attributes that are constant in each group and are added to the groups
+    scalars: Mapping[int, exp.Expr] = field(default_factory=dict)  # id of a subquery in the select list or HAVING → value
+    again: Again | None = None  # makes the rows again, for each further grouping set
     sets: GroupedBySets | None = None
 
     def key(self, expression: exp.Expr) -> str:
-        """The attribute of a group that GROUP BY need not name."""
+        """Add an expression to the groups, whether or not GROUP BY names it, and return its attribute."""
         attribute = self._attribute(expression, "")
         return self.groups.setdefault(self._known(expression), attribute if self.sets is None else self.sets.output(attribute))
 
     def count(self) -> str:
-        """The attribute of count(*), which no item names."""
+        """The attribute of count(*), which no item needs to mention."""
         return self._call(exp.Count(this=exp.Star()), self.node, "")
 
     def apply(self, items: Sequence[SelectItem]) -> tuple[Operator, tuple[exp.Expr, ...]]:
-        """γ and the HAVING above it; with each item's expression over γ's attributes."""
+        """(γ with the HAVING above it, the expression of each item over γ's attributes)."""
         if has_sets(self.node.args.get("group")):
             self._group_by_sets(items)
         else:
@@ -103,7 +103,7 @@ class Grouping:
 
     @cached_property
     def _of_scalars(self) -> frozenset[str]:
-        """The attributes that values of subqueries are made of."""
+        """The attributes that the values of subqueries read."""
         return frozenset(name for value in self.scalars.values() for name in attributes(value))
 
     @cached_property
@@ -114,7 +114,7 @@ class Grouping:
         return canonical(expression, self._types)
 
     def _group_by_sets(self, items: Sequence[SelectItem]) -> None:
-        """The groups of ROLLUP, CUBE and GROUPING SETS."""
+        """Read the groups of ROLLUP, CUBE and GROUPING SETS."""
         clause, reader = self.node.args["group"], self._reader(items)
         known: dict[int, Canonical] = {}
         keys: dict[Canonical, tuple[exp.Expr, frozenset[Entry | str]]] = {}
@@ -140,15 +140,15 @@ class Grouping:
             self.groups[key] = self.lowering.names.attribute(self.sets.union, short(alias))
 
     def _having(self, items: Sequence[SelectItem]) -> exp.Expr | None:
-        """The condition over γ's attributes."""
+        """The condition of HAVING over γ's attributes; None without HAVING."""
         clause = self.node.args.get("having")
         return None if clause is None else bare(self._in_having(clause.this, aliases_of(items)))
 
     def _in_having(self, node: exp.Expr, aliases: Aliases) -> exp.Expr:
         """A part of HAVING over γ's attributes, as Spark reads it.
 
-        Aggregates are over the rows of FROM. Elsewhere a whole grouping expression has precedence over the names in it, and a
-        grouped column over an alias: `SELECT a + 1 AS a … GROUP BY a + 1 HAVING a + 1 > 2` adds one once.
+        Aggregates are over the rows of FROM. Elsewhere a whole grouping expression takes precedence over the names in it, and
+        a grouped column over an alias: `SELECT a + 1 AS a … GROUP BY a + 1 HAVING a + 1 > 2` adds one only once.
         """
         if isinstance(node, exp.Window):
             self._report(229, node, what="a window function in HAVING")
@@ -168,9 +168,9 @@ class Grouping:
         return self._over_groups(resolver.resolve(node) if alias is None else alias, node, "")
 
     def _group(self, node: exp.Expr) -> str | None:
-        """The attribute of the group that equals an expression over FROM; None if there is none."""
+        """The attribute of the group that equals an expression over FROM; None if no group does."""
         if isinstance(bare(node), exp.Connector) and not any(known[0] == type(bare(node)).__name__ for known in self.groups):
-            return None  # without a look inside: each level of a long chain of conditions would be resolved again
+            return None  # shortcut: else each level of a long chain of conditions would be resolved again
         problems: list[Finding] = []
         resolved = Resolver(self.scope, self.env, problems).resolve(node)
         return None if problems else self.groups.get(self._known(resolved))
@@ -197,7 +197,7 @@ class Grouping:
         return whole.transform(replace, copy=False)
 
     def _of_set(self, node: exp.Grouping | exp.GroupingId, raw: exp.Expr) -> exp.Expr:
-        """grouping(x) or grouping_id(x, …) over the branch."""
+        """grouping(x) or grouping_id(x, …) as an expression over the branch attribute."""
         value = None
         if self.sets is not None:
             value = self.sets.mark(node, [self._known(each) for each in node.expressions], list(self.groups))
@@ -206,8 +206,11 @@ class Grouping:
         return value or exp.null()
 
     def _common(self, node: exp.Expr) -> str | None:
-        """The attribute that first(x) is, and its like, where x is the same in all rows of each group: the groups are the same
-        with x as one more of them, and the rules for the other aggregates, too. None of any other aggregate."""
+        """For first(x) and the like, the attribute of x, if x is the same in all rows of
+        each group; None for any other aggregate.
+
+        Adding x to the groups changes neither the groups nor the rules for the other aggregates.
+        """
         function = function_of(node)
         if not isinstance(function, ANY) or self.sets is not None:
             return None
@@ -220,7 +223,7 @@ class Grouping:
         return self.common[-1]
 
     def _call(self, node: exp.Expr, raw: exp.Expr, alias: str) -> str:
-        """The attribute of one aggregate; equal aggregates share one."""
+        """The attribute of an aggregate. Equal aggregates share one."""
         call = self._read(node, raw)
         if call.value not in self.calls:
             words = [call.function, "distinct" if call.distinct else "", short(call.argument) if call.argument else ""]
@@ -229,7 +232,7 @@ class Grouping:
         return self.calls[call.value].name
 
     def _read(self, node: exp.Expr, raw: exp.Expr) -> Call:
-        """The aggregate over attributes, without a name."""
+        """The aggregate as an unnamed `Call` over attributes."""
         whole = node.copy()
         function = cast(exp.AggFunc, function_of(whole))
         if self._is_nested(whole, function, raw):
@@ -249,7 +252,7 @@ class Grouping:
         return Call.of("", name, None if everything else self._attribute(operand, ""), distinct=call.distinct)
 
     def _is_nested(self, whole: exp.Expr, function: exp.AggFunc, raw: exp.Expr) -> bool:
-        """Whether there is an aggregate in the aggregate. It is reported."""
+        """Whether the aggregate contains another aggregate or a window function. If so, that is reported."""
         name = as_written(function).partition("(")[0].lower()
         if whole.find(exp.Grouping, exp.GroupingId):
             self._report(228, raw, what=f"grouping inside {name}")
@@ -260,7 +263,7 @@ class Grouping:
         return True
 
     def _attribute(self, expression: exp.Expr, alias: str) -> str:
-        """The attribute below γ that holds the expression."""
+        """The attribute below γ that has the value of the expression."""
         if isinstance(expression, exp.Column):
             return expression.name
         key = self._known(expression)
@@ -270,12 +273,12 @@ class Grouping:
         return self.computed[key][0]
 
     def _alias(self, items: Sequence[SelectItem], expression: exp.Expr) -> str:
-        """The alias of the item that is this expression, if there is one."""
+        """The alias of the select item that equals this expression; "" if there is none."""
         wanted = self._known(expression)
         return next((item.name for item in items if item.named and self._known(item.expression) == wanted), "")
 
     def _refuse_incomparable(self, below: Operator) -> None:
-        """MIN, MAX and DISTINCT compare their arguments."""
+        """Report MIN, MAX and DISTINCT of values that cannot be compared."""
         place = self.env.text.place(self.node, "SELECT")
         for call in self.calls.values():
             distinct = call.value.find(exp.Distinct) is not None
@@ -284,7 +287,7 @@ class Grouping:
                 self.lowering.findings += incomparable_attributes(call.arguments, below, place, use)
 
     def _below(self) -> Operator:
-        """π of what γ reads, if something of it is computed; ∪ of grouping sets."""
+        """The input of γ: `rows`, under a π if γ reads computed values, or the ∪ of grouping sets."""
         if self.sets is not None:
             passed = {name: column(self.sets.output(name)) for call in self.calls.values() for name in call.arguments}
             self.calls = {key: replace(call, value=call.expression(passed)) for key, call in self.calls.items()}
@@ -300,5 +303,5 @@ class Grouping:
 
 
 def described(expression: exp.Expr) -> str:
-    """A name made from the expression's text."""
+    """A name made from the text of the expression."""
     return as_written(expression)[:_LONGEST]

@@ -13,18 +13,18 @@ from dbt_idivm.operators.aggregate import FUNCTIONS
 
 
 def filtered(node: exp.Expr, text: Text) -> Finding | None:
-    """FILTER of what is no aggregate."""
+    """FILTER after something other than an aggregate."""
     if not isinstance(node, exp.Filter) or isinstance(node.this, exp.AggFunc | exp.WithinGroup):
         return None
     if isinstance(without_nulls_clause(node.this), ANY):
         return None
-    # a call by name may be one of a function that is not known
+    # a call by name may be an aggregate that we do not know
     code, what = (228, "FILTER of {}") if isinstance(node.this, exp.Anonymous) else (229, "FILTER of {}, which is no aggregate")
     return finding(code, text.place(node), what=what.format(text.source(node.this)))
 
 
 def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
-    """An aggregate of one value with several arguments, or with its own ORDER BY. COUNT may have several."""
+    """An aggregate of one value that has several arguments or its own ORDER BY. COUNT may have several arguments."""
     if isinstance(node, exp.CountIf) and isinstance(node.this, exp.Distinct):
         return finding(228, text.place(node), what=text.source(node))
     if isinstance(node, exp.AnonymousAggFunc) and not node.expressions:
@@ -44,7 +44,7 @@ def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def within_group(node: exp.Expr, text: Text) -> Finding | None:
-    """WITHIN GROUP of an aggregate that has none, or of more than one order; percentile_cont and its like without it."""
+    """WITHIN GROUP of an aggregate that does not take it, or with several sort keys; percentile_cont and the like without it."""
     needs = name_of(node) in functions.OF_ORDER
     if needs and not isinstance(node.parent, exp.WithinGroup):
         return finding(229, text.place(node), what=f"{text.source(node)} without WITHIN GROUP")

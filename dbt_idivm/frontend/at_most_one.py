@@ -1,8 +1,8 @@
-"""Whether a query certainly has one row at most: by its keys and groups, and by LIMIT 1.
+"""Whether a query certainly has at most one row: by its keys and groups, and by LIMIT 1.
 
 SELECT y FROM r WHERE r.id = 7                          one: r has the key id, which the condition fixes
-SELECT y FROM r WHERE r.id = l.k                        one for each l.k, if `fixed` has r.id
-SELECT DISTINCT m FROM (SELECT max(y) AS m FROM r)      one: a γ without groups below has one row
+SELECT y FROM r WHERE r.id = l.k                        one for each l.k, if `fixed` contains r.id
+SELECT DISTINCT m FROM (SELECT max(y) AS m FROM r)      one: the γ without groups has one row
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from dbt_idivm.passes.infer_ids import infer_ids
 
 
 def has_one_row_at_most(root: Operator, fixed: frozenset[str]) -> bool:
-    """Whether no two rows have the same values of `fixed`. A table without a key has no unique IDs."""
+    """Whether no two rows have the same values of `fixed`. A table without a key has no unique IDs, so the answer is no."""
     known = determined_by(fixed, facts_of(root).dependencies)
     return root.unique and known >= frozenset(root.ids)
 
 
 def key_of(root: Operator) -> tuple[str, ...] | None:
-    """Attributes of which no two rows have the same values; None if no such ones are in the rows."""
+    """A key of the rows: attributes in which no two rows are equal; None if there is none among the columns of `root`."""
     key = facts_of(infer_ids(root)).key
     return key if key is not None and {*key} <= {*root.columns} else None
 
 
 def always_has_a_row(root: Operator) -> bool:
-    """Whether there certainly is a row: that of a γ without groups, or of SELECT without FROM."""
+    """Whether there certainly is a row: from a γ without groups, or a SELECT without FROM."""
     if isinstance(root, Project) or (isinstance(root, Aggregate) and root.groups and not root.calls):
         return always_has_a_row(root.child)
     return isinstance(root, OneRow) or (isinstance(root, Aggregate) and not root.groups)
 
 
 def is_limited_to_one(query: exp.Expr) -> bool:
-    """Whether LIMIT leaves one row at most."""
+    """Whether LIMIT leaves at most one row."""
     limit = query.args.get("limit")
     most = limit.expression if isinstance(limit, exp.Limit) else None
     return isinstance(most, exp.Literal) and most.is_int and int(most.name) <= 1

@@ -1,12 +1,12 @@
-"""Texts whose value Spark takes from the clock: an expression over one of them is not maintained (ADR 0011).
+"""Texts that Spark evaluates by the clock: an expression over one of them is not maintained (ADR 0011).
 
-Where a constant text is converted into a date or timestamp, Spark reads 'now', 'today', 'yesterday' and 'tomorrow' as times
-relative to the clock. Where any text becomes a TIMESTAMP, and holds only a time, Spark adds the current day. 'epoch' has the
-same value at any time, but like these only where the constant stands itself: as the value of a column it is no time.
-The conversion may be implicit: `d > 'today'`, CASE and functions of dates convert too. A text with a format
-(`to_timestamp(s, 'HH:mm')`) has the same value at any time.
+If a constant text is converted to a date or timestamp, Spark reads 'now', 'today', 'yesterday' and 'tomorrow' relative to the
+clock. If any text that holds only a time of day is converted to a TIMESTAMP, Spark adds the current date. 'epoch' has the same
+value at any time, but, like these words, only where the constant itself is converted: as the value of a column it is not a time.
+The conversion may be implicit: `d > 'today'`, CASE and functions of dates convert too. A text with a format (`to_timestamp(s,
+'HH:mm')`) has the same value at any time.
 
-Where a type is unknown, and where a constant is computed, the worst case is assumed.
+If a type is unknown, or a constant is computed, the worst case is assumed.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import COMPARISONS
 
 Functions = Mapping[str, UserFunction]
-Conversion = tuple[exp.Expr, frozenset[Family]]  # an operand, and what it may become; a text too if parts of it become times
+Conversion = tuple[exp.Expr, frozenset[Family]]  # (operand, target families); with "text" if parts of it become times
 
 _CLOCK_WORD = re.compile(r"\s*((now|today|tomorrow|yesterday)(?![a-z])|t|\d+\s*:)", re.IGNORECASE)
-_IN_COLUMN = re.compile(rf"{_CLOCK_WORD.pattern}|\s*epoch(?![a-z])", re.IGNORECASE)  # read otherwise where the plan puts it
+_IN_COLUMN = re.compile(rf"{_CLOCK_WORD.pattern}|\s*epoch(?![a-z])", re.IGNORECASE)  # read differently if the plan inserts it
 _SCHEMA = re.compile(r"timestamp(?!_ntz)", re.IGNORECASE)
 _SHOWN = 60  # characters
 
@@ -67,9 +67,10 @@ _CONVERTING = functions.OF_TIMESTAMP.union(
 
 
 def clock_texts(root: Operator, text: Text, known: Functions) -> Iterator[Finding]:
-    """IDIVM-230 for each expression of the plan whose value may depend on the time of its evaluation. `known`: of the user's.
+    """IDIVM-230 for each expression of the plan whose value may depend on the time of its evaluation.
 
-    A constant that a subquery gives a name counts wherever the name is used, because the plan may put it there.
+    `known`: the user's functions. A constant that a subquery names counts wherever the name is
+    used, because the plan may insert it there.
     """
     for shown, operand in _clock_dependent(root, known):
         words = operand.name if isinstance(operand, exp.Literal) else None
@@ -82,8 +83,8 @@ def _cut(source: str) -> str:
 
 
 def _clock_dependent(root: Operator, users: Functions) -> Iterator[tuple[exp.Expr, exp.Expr]]:
-    """Expressions that depend on the clock, each with the operand that causes it."""
-    constants: dict[str, exp.Expr] = {}  # attribute → the constant that it is, where Spark may take its value from the clock
+    """Pairs (expression that depends on the clock, operand that causes it)."""
+    constants: dict[str, exp.Expr] = {}  # attribute → its constant value, if Spark may evaluate that by the clock
     for each in operators(root):
         types = inferred({name: kind for child in each.inputs for name, kind in child.types.items()})
         for expression in each.expressions:
@@ -96,7 +97,7 @@ def _clock_dependent(root: Operator, users: Functions) -> Iterator[tuple[exp.Exp
             known = inferred({**types, **variables})
             for node in whole.walk():
                 if isinstance(node, exp.Literal):
-                    continue  # most nodes of a long IN are
+                    continue  # shortcut: most nodes of a long IN are literals
                 found = (
                     operand
                     for operand, becomes in _conversions(node, known, users)
@@ -108,7 +109,7 @@ def _clock_dependent(root: Operator, users: Functions) -> Iterator[tuple[exp.Exp
         constants.update((name, made) for name, made in each.defined if _reads_the_clock(made, types, _IN_COLUMN))
         for output, sources in each.united:
             operands = [constants.get(name, column(name)) for name in sources if name is not None]
-            # unknown types are asked of the engine, and what it converts is then a cast below ∪
+            # if types are unknown, the engine is asked for them, and conversions become casts below ∪
             if not any(infer_type(operand, types).this in UNKNOWN for operand in operands):
                 unified = _unified(operands, types)
                 yield from (
@@ -118,7 +119,7 @@ def _clock_dependent(root: Operator, users: Functions) -> Iterator[tuple[exp.Exp
 
 
 def _conversions(node: exp.Expr, types: Types, users: Functions) -> Iterator[Conversion]:
-    """The operands of `node` itself that it may convert."""
+    """The operands of `node` that it may convert, each with the families of the target type."""
     name = user_functions.called(node)
     if isinstance(node, exp.Cast):
         inner = user_functions.called(node.this)
@@ -155,8 +156,10 @@ def _conversions(node: exp.Expr, types: Types, users: Functions) -> Iterator[Con
 
 
 def _by_user_function(node: exp.Expr, function: UserFunction) -> Iterator[Conversion]:
-    """What a call of the user's function converts: to the types of its parameters; if nobody knows these, a constant may become
-    a time, and other texts are what the user says that they are."""
+    """The conversions of a call of a user's function: operands are converted to its parameter types.
+
+    If these are unknown, constants may become times; for other texts we rely on the user's declaration.
+    """
     operands = (node.expression if isinstance(node, exp.Dot) else node).expressions
     if function.parameters is None:
         yield from _all_become("date", operands)
@@ -166,7 +169,7 @@ def _by_user_function(node: exp.Expr, function: UserFunction) -> Iterator[Conver
 
 
 def _by_function(node: exp.Func, types: Types) -> Iterator[Conversion]:
-    """What a call converts."""
+    """The conversions of a call of a built-in function."""
     if isinstance(node, exp.If | exp.Nvl2):
         yield from _unified(alternatives(node), types)
         return
@@ -191,8 +194,10 @@ def _by_function(node: exp.Func, types: Types) -> Iterator[Conversion]:
 
 
 def _may_name_timestamps(function: str, operands: Sequence[exp.Expr]) -> bool:
-    """Whether there may be a TIMESTAMP in the schema, or the type, that a text is read by. One that is computed may be any, but
-    schema_of_json finds timestamps only where an option says so."""
+    """Whether the schema or type by which a text is parsed may contain a TIMESTAMP.
+
+    A computed schema may contain anything, but schema_of_json finds timestamps only if an option says so.
+    """
     if any(_SCHEMA.search(each.name) for operand in operands for each in operand.find_all(exp.Literal)):
         return True
     for schema in operands[2 if function.endswith("variant_get") else 1 :][:1]:
@@ -202,7 +207,7 @@ def _may_name_timestamps(function: str, operands: Sequence[exp.Expr]) -> bool:
 
 
 def _written(operand: exp.Expr) -> exp.Expr:
-    """The argument of a call without the conversions that sqlglot puts around it and does not write."""
+    """The argument of a call, without conversions that sqlglot adds to the tree and does not print."""
     parent, inner = operand.parent, list(operand.iter_expressions())
     if not isinstance(operand, exp.Func) or len(inner) != 1 or parent is None or operand.arg_key is None:
         return operand
@@ -223,7 +228,7 @@ def _has_unit(node: exp.Func) -> bool:
 
 
 def _unified(operands: Sequence[exp.Expr], types: Types) -> Iterator[Conversion]:
-    """Operands that are converted to one type: each to that of another operand. An interval is added to a TIMESTAMP."""
+    """The conversions of operands to a common type: each to the type of another operand. An interval is added to a TIMESTAMP."""
     stored = all(isinstance(each, exp.Column) for each in operands)
     if stored and len({infer_type(each, types) for each in operands}) == 1:
         return
@@ -236,7 +241,7 @@ def _unified(operands: Sequence[exp.Expr], types: Types) -> Iterator[Conversion]
 
 
 def _depends_on_clock(operand: exp.Expr, becomes: frozenset[Family], types: Types, words: re.Pattern[str]) -> bool:
-    """Whether the operand may be a text whose value Spark takes from the clock when it is converted to one of these."""
+    """Whether the operand may be a text that Spark evaluates by the clock when it is converted to one of these families."""
     if not becomes or guarded_text(operand) is not None:
         return False
     if _is_constant(operand) and "text" not in becomes:
@@ -245,7 +250,9 @@ def _depends_on_clock(operand: exp.Expr, becomes: frozenset[Family], types: Type
 
 
 def _reads_the_clock(operand: exp.Expr, types: Types, words: re.Pattern[str]) -> bool:
-    """Whether it is a constant text that begins with such a word, which Spark may read where it is converted to a time."""
+    """Whether the operand is a constant text that begins with one of `words`, which Spark
+    may read when it is converted to a time.
+    """
     if not _is_constant(operand):
         return False
     folded = _folded(operand)
@@ -253,12 +260,12 @@ def _reads_the_clock(operand: exp.Expr, types: Types, words: re.Pattern[str]) ->
 
 
 def _is_constant(operand: exp.Expr) -> bool:
-    """Whether no column, and no variable of a lambda, is in it."""
+    """Whether the operand contains neither a column nor a variable of a lambda."""
     return not any(isinstance(node, exp.Column) or is_variable(node) for node in operand.walk())
 
 
 def _folded(operand: exp.Expr) -> str | None:
-    """The text of a constant; None if it is more than a concatenation of literals."""
+    """The text of a constant; None if it is anything but a concatenation of literals."""
     operand = operand.unnest()
     if isinstance(operand, exp.Literal):
         return operand.name

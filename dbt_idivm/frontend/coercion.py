@@ -1,16 +1,16 @@
-"""The branches of UNION get the types of its columns before any rule sees them, as Spark casts them first.
+"""The branches of UNION are cast to the types of its columns before any rule is applied, as Spark does.
 
     SELECT k, q AS x FROM a        q INT              π CAST(q AS DECIMAL(12,2))
     UNION ALL                                    →       ∪
     SELECT k, p FROM b             p DECIMAL(10,2)    π CAST(p AS DECIMAL(12,2))
 
-Else an i-diff would carry a branch's own value, '7' where the view has '7.00', and a restriction of the output would be
-pushed down as one of the branch's column: '7' and '07' are one INT and two STRINGs.
+Otherwise an i-diff would carry a branch's own value, such as '7' where the view has '7.00', and a restriction of the output would
+be pushed down to the branch's column, where '7' and '07' are one INT but two STRINGs.
 
-Of several UNION ALLs in a row the left one is cast first: 1 of (INT ∪ DECIMAL) ∪ STRING is '1.0' where that has a type at all.
-The rows of VALUES are branches, too; Spark casts each to the type of all at once.
+In a chain of UNION ALLs the left one is cast first: in (INT ∪ DECIMAL) ∪ STRING, 1 becomes '1.0', if that has a type at all.
+The rows of VALUES are branches as well; Spark casts all of them to their common type in one step.
 
-Spark decides which type that is. Where the types of all branches are certain and the same, it need not be asked.
+Spark decides the type. It need not be asked if the types of all branches are certain and the same.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from dbt_idivm.operators import Project, UnionAll
 
 
 def needs_types(union: UnionAll) -> bool:
-    """Whether the engine has to be asked for the union's types: those of a branch are not certain, or differ."""
+    """Whether the engine has to be asked for the union's types: types of branches are not certain, or they differ."""
     return any(None in kinds or len(set(kinds)) > 1 for kinds in zip(*_certain_sources(union), strict=True))
 
 
 def _certain_sources(union: UnionAll) -> list[tuple[exp.DataType | None, ...]]:
-    """Per branch, the certain types of its columns, in the order of the outputs; None for one that is not certain."""
+    """For each branch, the certain types of its columns in the order of the outputs; None for a type that is not certain."""
     found = []
     for part, sources in zip(union.inputs, union.sources, strict=True):
         known = part.certain_types
@@ -48,23 +48,26 @@ def _certain_sources(union: UnionAll) -> list[tuple[exp.DataType | None, ...]]:
 
 @dataclass(frozen=True)
 class UntypedUnion:
-    """A ∪ whose types are to be asked for. `at_once`: its branches are the rows of VALUES, which Spark casts to the type of all
-    in one step; of several UNION ALLs in a row the left one is cast first."""
+    """A ∪ whose types the engine has to be asked for.
+
+    `at_once`: its branches are the rows of VALUES, which Spark casts to their common type in one step. A chain
+    of UNION ALLs is cast from left to right.
+    """
 
     union: UnionAll
     at_once: bool = False
 
     @property
     def rows(self) -> int:
-        """How many rows of types are asked for: of each branch, and of the first two, three, … branches up to all."""
+        """The number of rows of types in the answer: one per branch, and one for the first two, three, … branches up to all."""
         branches = len(self.union.parts)
         return branches + (1 if self.at_once else branches - 1)
 
 
 def question(unions: Sequence[UntypedUnion]) -> Relation:
-    """A relation whose columns have the types that are asked for: of each union the branches' columns, then its own.
+    """A relation whose column types are the answer: for each union the types of the branches' columns, then those of its own.
 
-    Before these, those of its first two branches, its first three, and so on, if it is cast in steps.
+    If it is cast in steps, the types of its first two branches, its first three, and so on come in between.
     """
     parts: list[Relation] = []
     asked: list[tuple[str, exp.Expr]] = []
@@ -84,14 +87,16 @@ def question(unions: Sequence[UntypedUnion]) -> Relation:
 
 
 def _unified(rows: Sequence[Relation]) -> Iterator[tuple[str, exp.Expr]]:
-    """The columns of VALUES. UNION would not do: it takes fewer structs than VALUES, whose common types are those of COALESCE."""
+    """The columns of VALUES. UNION would not do: it accepts fewer structs than VALUES,
+    whose common types are those of COALESCE.
+    """
     for names in zip(*(row.columns for row in rows), strict=True):
         first, *others = (column(name) for name in names)
         yield f"{names[-1]}_of_all", exp.Coalesce(this=first, expressions=others)
 
 
 def answers(unions: Sequence[UntypedUnion], types: Sequence[str]) -> list[UnionTypes]:
-    """The types of `question`'s columns, by union."""
+    """The types of the columns of `question`, for each union."""
     rest, found = list(types), []
     for each in unions:
         width, branches = len(each.union.outputs), len(each.union.parts)
@@ -104,9 +109,10 @@ def answers(unions: Sequence[UntypedUnion], types: Sequence[str]) -> list[UnionT
 def coerced(
     part: Operator, sources: tuple[str, ...], casts: tuple[tuple[str, ...], ...], name: str, names: Names
 ) -> tuple[Operator, tuple[str, ...]]:
-    """The branch with its columns cast to the types of the union, and the attributes that hold them.
+    """(the branch with its columns cast to the types of the union, the attributes that have the cast values).
 
-    A cast makes another attribute: an ID is passed on unchanged, as a hidden column.
+    `casts`: for each column the types that it is cast to, in order. A cast makes another attribute, and the original one stays
+    in the branch: an ID is passed on unchanged, as a hidden column.
     """
     definitions: dict[str, exp.Expr] = {each: column(each) for each in part.columns}
     outputs = []
@@ -125,7 +131,7 @@ def _cast(value: exp.Expr, kind: str) -> exp.Expr:
 
 
 def check(union: UnionAll, types: UnionTypes) -> None:
-    """Raises ValueError if a column of a branch has another type than the union's column."""
+    """Raise ValueError if a column of a branch does not have the type of the union's column."""
     for part, sources, have in zip(union.inputs, union.sources, types.branches, strict=True):
         known = part.certain_types
         for source, old, new in zip(sources, have, types.whole, strict=True):

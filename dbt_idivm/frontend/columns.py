@@ -1,7 +1,6 @@
-"""The columns of a SELECT, whether or not it can be maintained: what the models that read it have to know of it.
+"""The columns of a SELECT, whether or not it can be maintained. Models that read it need to know them.
 
-Clauses that only choose rows are left out. In the place of a value that is refused is another one, of the same type where that is
-known:
+Clauses that only select rows are dropped. A refused value is replaced by another one, of the same type if that is known:
 
     first(x)          max(x)                 collect_list(x)    array(max(x))
     rand()            itself                 f(x)               a value of an unknown type
@@ -29,14 +28,17 @@ from dbt_idivm.frontend.text import Text
 from dbt_idivm.operators.scan import Attribute
 
 _CONDITIONS, _ORDER = ("where", "having", "qualify"), ("order", "limit", "offset")
-_AROUND = (exp.Window, exp.WithinGroup, exp.Filter)  # a call, as part of which it is read
+_AROUND = (exp.Window, exp.WithinGroup, exp.Filter)  # nodes around a call that are read together with it
 _ONE_OF_THEM = (*ANY, exp.Mode)
 
 
 @deep_recursion()
 def columns_of_query(sql: str, catalog: Catalog) -> tuple[Attribute, ...]:
-    """The columns of the SELECT with their types, which may be "unknown". Raises IdivmError with what hides them: what Spark does
-    not accept, and a construct that has no rule and is no value."""
+    """The columns of the SELECT with their types, which may be "unknown".
+
+    Raises IdivmError with the findings that prevent this: SQL that Spark does not accept,
+    and refused constructs that are not values.
+    """
     raise_all(filter(None, [too_long(sql)]))
     text = Text(sql, listed=frozenset(catalog.functions))
     tree = parsed(text)
@@ -57,12 +59,14 @@ def columns_of_query(sql: str, catalog: Catalog) -> tuple[Attribute, ...]:
 
 
 def _name_of_type(kind: exp.DataType) -> str:
-    """NULL stands for a value that is not read, as well."""
+    """The name of the type; "unknown" also for NULL, which stands for a value that could not be read."""
     return "unknown" if kind.this == Type.NULL else name_of_type(kind)
 
 
 def _drop_clauses(tree: exp.Query) -> None:
-    """Leave out what chooses rows, in place. A scalar subquery keeps its conditions: they may be what makes it one value."""
+    """Drop the clauses that select rows, in place. A scalar subquery keeps its
+    conditions: they may guarantee that it has one row.
+    """
     for query in list(tree.find_all(exp.Query)):
         for clause in _ORDER if _is_value(query) else (*_CONDITIONS, *_ORDER):
             query.set(clause, None)
@@ -76,14 +80,14 @@ def _drop_clauses(tree: exp.Query) -> None:
 
 
 def _is_value(query: exp.Expr) -> bool:
-    """Whether a query is part of a select list."""
+    """Whether the query is part of a select list."""
     while query.parent is not None and not isinstance(query.parent, exp.Select):
         query = query.parent
     return query.arg_key == "expressions"
 
 
 def _left(tree: exp.Query, text: Text, catalog: Catalog) -> Iterator[Finding]:
-    """What hides the columns, after all values that are refused have others in their places; `tree` is changed in place."""
+    """The findings that remain after refused values are replaced. `tree` is changed in place."""
     yield from _replaced(tree, text)
     for name, table in relations(tree):
         if name not in catalog.tables and name not in catalog.views:
@@ -91,7 +95,7 @@ def _left(tree: exp.Query, text: Text, catalog: Catalog) -> Iterator[Finding]:
 
 
 def _replaced(node: exp.Expr, text: Text) -> Iterator[Finding]:
-    """Put other values in the places of those that are refused, and give what else is refused."""
+    """Replace refused values in place, and yield the findings that cannot be resolved so."""
     call = _call(node)
     found = refusal_of(node, text) or (None if call is node else refusal_of(call, text))
     if found is not None:
@@ -107,7 +111,7 @@ def _replaced(node: exp.Expr, text: Text) -> Iterator[Finding]:
 
 
 def _stand_in(node: exp.Expr) -> exp.Expr | None:
-    """A value of the same type, the node itself if it has one; None for what is no value."""
+    """A value of the same type, which may be the node itself; None if the node is not a value."""
     if not isinstance(node, (exp.Condition, *_AROUND)) or isinstance(node.parent, exp.Table | exp.Lateral):
         return None
     if isinstance(node, exp.Func) and not isinstance(node, exp.AggFunc | exp.Anonymous):

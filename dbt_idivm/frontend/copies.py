@@ -18,7 +18,7 @@ _ONE, _NONE = exp.Literal.number(1), exp.cast(exp.null(), "int")
 
 
 def copies_left(united: UnionAll, names: Names, name: str, *, common: bool) -> Operator:
-    """The rows of the two branches of `united` that INTERSECT ALL (`common`) or EXCEPT ALL has, under its output attributes."""
+    """The result of INTERSECT ALL (`common`) or EXCEPT ALL of the two branches of `united`, under its output attributes."""
     sides = [names.attribute(name, side) for side in ("left_copy", "right_copy")]
     marked = tuple(_marked(branch, number, names, name) for number, branch in enumerate(united.inputs))
     sources = tuple((*own, *branch.columns[-2:]) for own, branch in zip(united.sources, marked, strict=True))
@@ -36,6 +36,6 @@ def copies_left(united: UnionAll, names: Names, name: str, *, common: bool) -> O
 
 
 def _marked(branch: Operator, side: int, names: Names, name: str) -> Project:
-    """The branch with an attribute for each side, which is 1 on this side and NULL on the other."""
+    """The branch with one attribute per side: 1 for its own side, NULL for the other."""
     marks = tuple((names.attribute(name, f"side_{side}"), _ONE if side == number else _NONE) for number in range(2))
     return Project(branch, (*passing(branch.columns), *((mark, value.copy()) for mark, value in marks)))

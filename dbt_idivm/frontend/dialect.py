@@ -1,12 +1,12 @@
-"""Spark SQL, read so that every function is written back as the user wrote it.
+"""Parsing Spark SQL such that every function is printed again as the user wrote it.
 
-sqlglot's own reader normalises functions across dialects, and prints some as other functions: log10(x) as LOG(10, x),
-which differs in the last digit; date_trunc(unit, t) with a column `unit` as DATE_TRUNC('UNIT', t). Here a function becomes
-a typed node only where its text stays the same; otherwise it is a call by name.
+sqlglot's own parser normalises functions across dialects and prints some as other functions: log10(x) as LOG(10, x), which
+differs in the last digit; date_trunc(unit, t) with a column `unit` as DATE_TRUNC('UNIT', t). Here a function becomes a typed node
+only if its text stays the same; otherwise it is a call by name.
 
-So the reader gets the names of functions with a mark before them, which makes each a function that it does not know, and
-the typed nodes are built afterwards. It is not a parser of our own: sqlglot's compiled build, which is used wherever it is
-installed, lets none be derived from its own.
+To achieve this, function names are prefixed with a mark before parsing, so that sqlglot does not know them, and the typed nodes
+are built afterwards. We do not subclass the parser, because sqlglot's compiled build, which is used wherever it is installed,
+does not allow that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dbt_idivm.frontend.precedence import bind_as_spark, with_unsigned_shifts
 
 Builder = Callable[..., exp.Expr]
 
-# Other names for the same function, and forms with their own syntax that are written back in full.
+# Synonyms of the same function, and forms with their own syntax that are printed in full.
 _SAME = frozenset(
     {
         "NVL",
@@ -53,13 +53,14 @@ _SAME = frozenset(
         "SOME",
     }
 )
-# f(unit, x, y): the unit is a word, not a column.
+# f(unit, x, y): the unit is a keyword, not a column.
 _UNIT_FIRST = frozenset({"DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF"})
-# Read by sqlglot as more than a call: the path in get_json_object becomes a separate tree.
+# sqlglot parses these as more than a call: the path in get_json_object becomes a separate tree.
 _BY_NAME = frozenset({"GET_JSON_OBJECT"})
-# Aggregates by name. sqlglot has nodes for most, some of which print another function, lose an argument or refuse DISTINCT.
+# Aggregates that stay calls by name. Most have sqlglot nodes, but some of these print another function, lose an argument or
+# refuse DISTINCT.
 _AGGREGATES = frozenset(name.upper() for name in (*functions.OF_GROUPS, *LISTS, "array_agg"))
-# Read by sqlglot: their arguments are more than expressions with commas between.
+# Parsed by sqlglot itself: their arguments are more than a list of expressions.
 _OWN_SYNTAX = frozenset(
     {
         "CAST",
@@ -83,7 +84,7 @@ _BUILDERS: dict[str, Builder] = {
     **dict.fromkeys(_UNIT_FIRST, exp.Anonymous.from_arg_list),
     **_PARSER.FUNCTIONS,
     **dict.fromkeys(_BY_NAME, exp.Anonymous.from_arg_list),
-    "WINDOW": exp.Anonymous.from_arg_list,  # of time; sqlglot reads the clause
+    "WINDOW": exp.Anonymous.from_arg_list,  # the time window; sqlglot expects the clause
     "MEAN": exp.Avg.from_arg_list,
     "EVERY": exp.LogicalAnd.from_arg_list,
     "ANY": exp.LogicalOr.from_arg_list,
@@ -99,7 +100,7 @@ _WITHOUT_NULLS: dict[str, type[exp.AggFunc]] = {
     "FIRST_VALUE": exp.FirstValue,
     "LAST_VALUE": exp.LastValue,
 }
-# No comma may be before one of these, and none after one of those.
+# No comma may precede a token of _AFTER_LIST, or follow a token of _BEFORE_LIST.
 _AFTER_LIST = frozenset(
     {
         TokenType.COMMA,
@@ -113,7 +114,7 @@ _AFTER_LIST = frozenset(
         TokenType.SEMICOLON,
     }
 )
-# What may stand before ANY and SOME where these are words of a comparison, and no aggregates.
+# Tokens before ANY and SOME that make these keywords of a comparison instead of aggregates.
 _COMPARED = frozenset(
     {
         TokenType.EQ,
@@ -137,14 +138,16 @@ def tokens_of(sql: str) -> list[Token]:
 
 
 def code_of(sql: str) -> str:
-    """The SQL without comments and layout: its tokens as they are written, since printing may make two texts one. Raises
-    `sqlglot.errors.TokenError`."""
+    """The SQL without comments and layout: its tokens as written, because printing a tree may make different texts equal.
+
+    Raises `sqlglot.errors.TokenError`.
+    """
     return " ".join(sql[token.start : token.end + 1] for token in tokens_of(sql))
 
 
 def parse(sql: str) -> list[exp.Expr]:
     """The statements of a text. Raises `sqlglot.errors.ParseError` and `TokenError`."""
-    mark = next(char for char in map(chr, range(0xE000, 0xF900)) if char not in sql)  # characters for private use
+    mark = next(char for char in map(chr, range(0xE000, 0xF900)) if char not in sql)  # a private-use character
     tokens = _with_hex_strings(tokens_of(sql))
     _refuse_commas(tokens)
     for token, after, then in zip(tokens, (*tokens[1:], None), (*tokens[2:], None, None), strict=False):
@@ -161,18 +164,18 @@ def parse(sql: str) -> list[exp.Expr]:
 
 
 def _is_clause(after: Token | None, then: Token | None) -> bool:
-    """Whether WINDOW before these is the clause, WINDOW name AS …, and not the function or a column."""
+    """Whether WINDOW, followed by these two tokens, is the clause WINDOW name AS …, and not the function or a column."""
     named = after is not None and after.token_type not in (TokenType.L_PAREN, TokenType.ALIAS, TokenType.DOT, TokenType.COMMA)
     return named and then is not None and then.token_type == TokenType.ALIAS
 
 
 def _name(token: Token) -> TokenType:
-    """The type of a token that is the name of a function: ANY is a word of comparisons otherwise."""
+    """The type of a token that is a function name. ANY and SOME are otherwise keywords of comparisons."""
     return TokenType.VAR if token.token_type in (TokenType.ANY, TokenType.SOME) else token.token_type
 
 
 def _with_hex_strings(tokens: list[Token]) -> list[Token]:
-    """The tokens with X 'FF' as one token, as in Spark; both read X'FF' as one."""
+    """The tokens with X 'FF' merged into one, as in Spark. X'FF' is one token already."""
     found: list[Token] = []
     for token in tokens:
         before = found[-1] if found else None
@@ -189,12 +192,12 @@ def _with_hex_strings(tokens: list[Token]) -> list[Token]:
 
 
 def _is_column_all(token: Token, after: Token) -> bool:
-    """Whether ALL behind SELECT is a column: nothing to select follows."""
+    """Whether ALL after SELECT is a column: it is, if nothing to select follows."""
     return token.token_type == TokenType.ALL and after.token_type in (TokenType.COMMA, TokenType.FROM, TokenType.ALIAS)
 
 
 def _refuse_commas(tokens: Sequence[Token]) -> None:
-    """Raises ParseError for what sqlglot accepts and Spark does not: a comma with nothing before or after it, and `??`."""
+    """Raise ParseError for syntax that sqlglot accepts but Spark does not: a comma with nothing before or after it, and `??`."""
     for token, after in zip(tokens, (*tokens[1:], None), strict=False):
         loose = token.token_type == TokenType.COMMA and (after is None or after.token_type in _AFTER_LIST)
         empty = token.token_type in _BEFORE_LIST and after is not None and after.token_type == TokenType.COMMA
@@ -204,7 +207,7 @@ def _refuse_commas(tokens: Sequence[Token]) -> None:
 
 
 def _without(mark: str, tree: exp.Expr) -> exp.Expr:
-    """The tree with functions where marked ones are called. What else got a mark, as t in `AS t (a, b)`, just loses it."""
+    """The tree with marked calls replaced by functions. Other marked names, such as t in `AS t (a, b)`, only lose the mark."""
     tree = bind_as_spark(tree)
     _bind_variables(tree)
     for raw in list(tree.find_all(exp.RawString)):
@@ -222,8 +225,11 @@ def _without(mark: str, tree: exp.Expr) -> exp.Expr:
 
 
 def _bind_variables(tree: exp.Expr) -> None:
-    """Make variables of the columns that are called as one of a lambda around them in another case: sqlglot makes those in the
-    same case. Wrong without it: of exists(parts, E -> e > 1) over a table with a column `e`, it would be the column."""
+    """Turn columns into lambda variables if they differ from a variable of an enclosing lambda only in case.
+
+    sqlglot does that only for names in the same case. Wrong without it: in exists(parts, E -> e > 1) over a table
+    with a column `e`, e would be the column.
+    """
     for function in list(tree.find_all(exp.Lambda)):
         names = {each.name.lower() for each in function.expressions}
         for node in list(function.this.find_all(exp.Column)):
@@ -232,9 +238,10 @@ def _bind_variables(tree: exp.Expr) -> None:
 
 
 def _with_queries_of_values(tree: exp.Expr) -> exp.Expr:
-    """VALUES where Spark reads a query, and sqlglot no SELECT: the whole text, in brackets, as an operand of IN and EXISTS.
+    """Wrap VALUES in a SELECT where Spark expects a query but sqlglot makes none: as the
+    whole text, in brackets, or in IN and EXISTS.
 
-    Spark has the last word: after IN it reads `(VALUES (1))` as the call of a function, and `(VALUES 1)` as a query.
+    Spark has the last word: after IN it reads `(VALUES (1))` as a function call, and `(VALUES 1)` as a query.
     """
     for node in list(tree.find_all(exp.Values)):
         above = node.parent
@@ -251,11 +258,11 @@ def _select(rows: exp.Values) -> exp.Select:
 
 
 def _function(call: exp.Anonymous) -> exp.Expr:
-    """sqlglot's typed node for a call, or the call by name if the node would be written back differently."""
+    """sqlglot's typed node for a call, or the call by name if the node would be printed differently. Raises ParseError."""
     name, args = call.name.upper(), call.expressions
     kind = exp.AnonymousAggFunc if name in _AGGREGATES else exp.Anonymous
     plain = kind(this=call.name.lower(), expressions=[arg.copy() for arg in args])
-    if call.name.lower() not in functions.BUILT_IN:  # the name of a function of the user's, which another engine has, too
+    if call.name.lower() not in functions.BUILT_IN:  # a user's function, whose name may be a function in another engine
         plain.set("this", call.this)
         plain.meta.update(call.meta)
         plain.add_comments(call.comments)
@@ -267,7 +274,7 @@ def _function(call: exp.Anonymous) -> exp.Expr:
     try:
         node = plain if name in _AGGREGATES else _built(_BUILDERS[name], args)
         found = node if name in _SAME or _text(node) == _text(plain) else plain
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # not its function, or not the arguments for it
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # the arguments do not fit the node
         found = plain
     wrong = ["Expected )"] if any(isinstance(arg, exp.Alias) for arg in args) else found.error_messages(args)
     if wrong:
@@ -278,7 +285,7 @@ def _function(call: exp.Anonymous) -> exp.Expr:
 
 
 def _built(builder: Builder, args: Sequence[exp.Expr]) -> exp.Expr:
-    """The node of a builder, which takes the dialect or does not; sqlglot finds out in the same way."""
+    """The node that a builder makes. A builder may require the dialect as an argument; sqlglot finds out in the same way."""
     try:
         return builder(args)
     except TypeError:

@@ -1,4 +1,4 @@
-"""The surroundings of a query: its text, the CTEs that it sees, and the queries around it."""
+"""The environment of a query: its text, the visible CTEs, and the enclosing queries."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from dbt_idivm.frontend.text import Text
 
 @dataclass(frozen=True)
 class Env:
-    """`ctes`: each CTE with the place where it was defined. `outer`: the scopes around a subquery of WHERE, the nearest last."""
+    """The environment of a query.
+
+    `ctes`: lower-case name → (CTE, environment of its definition). `outer`: the scopes of enclosing queries, innermost last.
+    """
 
     text: Text
     ctes: Mapping[str, tuple[exp.CTE, Env]] = field(default_factory=lambda: MappingProxyType({}))
     outer: tuple[Scope, ...] = ()
 
     def within(self, query: exp.Expr) -> Env:
-        """The same with the CTEs that `query` defines."""
+        """This environment with the CTEs that `query` defines."""
         env = self
         clause = query.args.get("with_")
         for cte in clause.expressions if clause else ():
@@ -29,5 +32,5 @@ class Env:
         return env
 
     def below(self, scope: Scope) -> Env:
-        """The same for a subquery in the WHERE clause over `scope`."""
+        """This environment for a subquery of a query over `scope`."""
         return replace(self, outer=(*self.outer, scope))

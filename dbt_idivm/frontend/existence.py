@@ -1,7 +1,7 @@
-"""EXISTS and IN over a query: where they stand, the rows of their query, and what makes a row a partner.
+"""EXISTS and IN over a query: their position, the rows of their query, and the condition that makes a row a partner.
 
-`x IN (SELECT y FROM r WHERE p)` is EXISTS (SELECT 1 FROM r WHERE p AND x = y) wherever NULL and FALSE mean the same.
-`subquery.py` tests rows by them, `scalar.py` makes values of them.
+`x IN (SELECT y FROM r WHERE p)` equals EXISTS (SELECT 1 FROM r WHERE p AND x = y) wherever NULL and FALSE mean the same.
+`subquery.py` uses them as tests of rows, `scalar.py` as values.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 _FOLDED = "NOT IN of a value that may be a constant NULL, which Spark evaluates differently without ANSI mode (use NOT EXISTS)"
 _COLLATED = "IN of values with a collation (use EXISTS or NOT EXISTS, of which the condition says what is equal)"
-Pair = tuple[exp.Expr, exp.Expr]  # an outer value and the inner one that equals it
+Pair = tuple[exp.Expr, exp.Expr]  # (outer value, inner value that equals it)
 
 
 @dataclass(frozen=True)
 class Existence:
-    """An EXISTS or IN over a query; `anti` under an odd number of NOTs."""
+    """An EXISTS or IN over a query. `anti`: it is under an odd number of NOTs."""
 
     node: exp.Expr
     anti: bool
@@ -46,14 +46,14 @@ class Existence:
 
 
 def without_brackets(query: exp.Expr) -> exp.Expr:
-    """The query inside brackets that define no CTE."""
+    """The query inside its brackets, unless they define CTEs."""
     while isinstance(query, exp.Subquery) and not query.args.get("with_"):
         query = query.this
     return query
 
 
 def existence_of(part: exp.Expr) -> Existence | None:
-    """The condition as a test; None for any other condition."""
+    """The condition as an `Existence`; None for any other condition."""
     anti, node = False, bare(part)
     while isinstance(node, exp.Not):
         anti, node = not anti, bare(node.this)
@@ -61,24 +61,25 @@ def existence_of(part: exp.Expr) -> Existence | None:
 
 
 def is_asked_for_truth(node: exp.Expr) -> bool:
-    """Whether the condition `node` may be false where it is NULL: only AND, OR and brackets are between it and WHERE, or
-    CASE WHEN."""
+    """Whether NULL and FALSE mean the same for `node`: only AND, OR and brackets are between it and WHERE or CASE WHEN."""
     parent = node.parent
     while isinstance(parent, exp.Paren | exp.And | exp.Or):
         node, parent = parent, parent.parent
-    if isinstance(parent, exp.If):  # that of a CASE, or a call of if
+    if isinstance(parent, exp.If):  # a branch of CASE, or a call of if
         return parent.this is node and not (isinstance(parent.parent, exp.Case) and parent.parent.this)
     return _is_where(parent)
 
 
 def is_in_having(node: exp.Expr) -> bool:
-    """Whether this is a part of HAVING, where its names may be aliases that columns have, too: `SELECT x, max(k) AS y … HAVING y
-    IN …` is about max(k)."""
+    """Whether this is a part of HAVING, where names may be aliases as well as columns.
+
+    In `SELECT x, max(k) AS y … HAVING y IN …`, y is max(k).
+    """
     return node.find_ancestor(exp.Having, exp.Select) is not node.find_ancestor(exp.Select)
 
 
 def negated(node: exp.Expr) -> tuple[int, exp.Expr]:
-    """How many NOTs are right above a condition, but for brackets, and the outermost of them, or the condition itself."""
+    """(number of NOTs directly above a condition, the outermost of them or the condition itself). Brackets are ignored."""
     number, outermost, parent = 0, node, node.parent
     while isinstance(parent, exp.Paren | exp.Not):
         if isinstance(parent, exp.Not):
@@ -88,21 +89,18 @@ def negated(node: exp.Expr) -> tuple[int, exp.Expr]:
 
 
 def _is_where(node: exp.Expr | None) -> bool:
-    """Whether this is the WHERE clause of a query, not that of a FILTER."""
+    """Whether this is the WHERE clause of a query, and not that of a FILTER."""
     return isinstance(node, exp.Where) and not isinstance(node.parent, exp.Filter)
 
 
 def is_row_by_row(node: exp.Expr) -> bool:
-    """Whether this is one SELECT with one row for each row that satisfies its WHERE, made of that row alone."""
+    """Whether this is a SELECT with one row for each row that satisfies its WHERE, computed from that row only."""
     tests = (is_aggregated, is_windowed, is_generating, is_limited)
     return isinstance(node, exp.Select) and not any(test(node) for test in tests)
 
 
 def rows_of(lowering: Lowering, test: Existence, env: Env) -> tuple[Operator, list[exp.Expr], list[exp.Expr]]:
-    """The rows of a subquery, its correlated conditions, and its columns over its attributes.
-
-    DISTINCT does not matter.
-    """
+    """(rows of a subquery, its correlated conditions, its columns as expressions over the rows). DISTINCT is ignored."""
     node = test.query
     if not is_row_by_row(node):
         rows = lowering.query(node, env, "subquery")
@@ -114,8 +112,9 @@ def rows_of(lowering: Lowering, test: Existence, env: Env) -> tuple[Operator, li
 def members(
     lowering: Lowering, test: Existence, env: Env, scope: Scope, columns: list[exp.Expr], root: Operator, inner: Operator
 ) -> list[Pair] | None:
-    """The tested values of an IN, over `root`, each with the column of the subquery `inner` that it has to equal; None if their
-    numbers differ."""
+    """Pairs (tested value over `root`, column of the subquery `inner` that it must
+    equal) of an IN; None if their numbers differ.
+    """
     types = {**root.types, **inner.types}
     left = test.node.this
     lowering.refuse_aggregates(left, env, "WHERE")
@@ -142,17 +141,17 @@ def members(
 
 
 def membership(pairs: list[Pair], *, anti: bool) -> exp.Expr:
-    """Whether the tested values equal a row of the subquery; for ▷ true also where that is unknown."""
+    """The condition that the tested values equal a row of the subquery. With `anti` it is also true if that is unknown."""
     # the subquery's items are columns of it
     equal = [exp.EQ(this=operand(value), expression=operand(as_attribute(item))) for value, item in pairs]
     return cast(exp.Expr, conjunction(map(or_unknown, equal) if anti else equal))
 
 
 def or_unknown(test: exp.Expr) -> exp.Expr:
-    """True also where `test` is NULL; in the form in which Spark recognises a NOT IN that it can hash."""
+    """A condition that is also true if `test` is NULL, in the form in which Spark recognises a NOT IN for which it can hash."""
     return exp.or_(test, exp.Is(this=operand(test), expression=exp.null()))
 
 
 def _is_comparable(one: exp.DataType, other: exp.DataType) -> bool:
-    """Whether IN and = compare the two in the same way whatever Spark's rules of conversion."""
+    """Whether IN and = compare the two types in the same way under all of Spark's conversion rules."""
     return one == other or (is_numeric(one) and is_numeric(other)) or (is_text(one) and is_text(other))

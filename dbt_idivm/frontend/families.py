@@ -1,4 +1,4 @@
-"""What a value may be, as far as its conversion may depend on the clock: a text, a TIMESTAMP, a DATE or TIMESTAMP_NTZ."""
+"""Families of types, as far as conversions may depend on the clock: texts, TIMESTAMP, and DATE or TIMESTAMP_NTZ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt_idivm.algebra.types_of_times import TIMESTAMPS
 from dbt_idivm.frontend import functions, user_functions
 from dbt_idivm.frontend.refuse import own_functions
 
-# What a value may be: a text, a TIMESTAMP, a DATE or TIMESTAMP_NTZ; all of them, of a value that has parts.
+# A nested value has the families of all its parts.
 Family = Literal["text", "timestamp", "date"]
 Types = Mapping[str, exp.DataType]
 
@@ -32,14 +32,14 @@ _ANY: frozenset[Family] = frozenset({"text", "timestamp", "date"})
 _OF_TEXTS: frozenset[Family] = frozenset({"text"})
 _OF_NUMBERS: frozenset[Family] = frozenset()
 
-# What a text is converted to by arithmetic with times.
+# Arithmetic with times, which converts text operands.
 ADDING = (exp.Add, exp.Sub, exp.SafeAdd, exp.SafeSubtract)
-# Their result may have the type of any operand; sqlglot infers of which, and not always as Spark does.
+# Their result may have the type of any operand. sqlglot infers it, but not always as Spark does.
 _MIXING = (exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, *ADDING, exp.Array, exp.Map, exp.GenerateSeries)
 
 
 def families(operand: exp.Expr, types: Types) -> frozenset[Family]:
-    """What the value, or a part of it, may be."""
+    """The families that the value, or a part of it, may have."""
     value = operand.unnest()
     if isinstance(value, exp.Literal):
         return _OF_TEXTS if value.is_string else _OF_NUMBERS
@@ -71,7 +71,9 @@ def is_interval(operand: exp.Expr, types: Types) -> bool:
 
 
 def _add_time(parts: Sequence[exp.Expr], types: Inferred) -> bool:
-    """Whether one of them may be an interval that makes a TIMESTAMP of a DATE: any but a literal of whole days or months."""
+    """Whether an operand may be an interval that turns a DATE into a TIMESTAMP: any but
+    a literal of whole days, months or years.
+    """
     intervals = (each for each in parts if types.once(_holds_interval, each))
     return any(not isinstance(each, exp.Interval) or each.text("unit").upper() not in _OF_DATES for each in intervals)
 
@@ -81,7 +83,9 @@ def _holds_interval(value: exp.Expr, types: Inferred) -> bool:
 
 
 def keys_of(collection: exp.Expr, types: Types) -> frozenset[Family]:
-    """What an index of the collection is converted to: the keys of a map, of which there may be any in what is not known."""
+    """The families of the type to which an index of the collection is converted: that of the
+    keys of a map, any if the type is unknown.
+    """
     kind = infer_type(collection, types)
     if kind.this in UNKNOWN:
         return _ANY
@@ -89,20 +93,22 @@ def keys_of(collection: exp.Expr, types: Types) -> frozenset[Family]:
 
 
 def is_of_users(node: exp.Expr) -> bool:
-    """Whether this is a call of a function that nobody knows the type of: the user's."""
+    """Whether this is a call of a user's function, whose type is not known."""
     name = user_functions.called(node)
     return name is not None and not user_functions.is_built_in(name)
 
 
 def _given(call: exp.Func) -> frozenset[Family]:
-    """What a function gives that always gives times."""
+    """The families of the result of a function that always returns times; empty for any other function."""
     names = set(own_functions(call))
     found: set[Family] = {"timestamp"} if names & functions.TIMESTAMPS else {"date"} if names & functions.DATES else set()
     return frozenset(found)
 
 
 def _leaf(node: exp.Expr, types: Types) -> frozenset[Family]:
-    """The families of a node without operands that have values: a column, a literal or a function of times."""
+    """The families that a single node adds, without its operands: a column, cast or
+    variable, or a function that returns times.
+    """
     if isinstance(node, exp.Column | exp.Cast):
         return of_type(infer_type(node, types))
     if is_of_users(node):
@@ -117,7 +123,7 @@ def _all_of(operands: Sequence[exp.Expr], types: Types) -> frozenset[Family]:
 
 
 def of_type(kind: exp.DataType) -> frozenset[Family]:
-    """The families of a type and its parts; all of them if it is unknown."""
+    """The families of a type and its parts; all of them if the type is unknown."""
     parts = {part.this for part in kind.find_all(exp.DataType)}
     return _ANY if parts & UNKNOWN else frozenset(_FAMILIES[part] for part in parts if part in _FAMILIES)
 
@@ -127,7 +133,9 @@ def is_scalar(operand: exp.Expr, types: Types) -> bool:
 
 
 def is_variable(node: exp.Expr) -> bool:
-    """Whether it is a variable of a lambda, and not the name of a column, of a field, or of what struct('today' AS q) makes."""
+    """Whether the identifier is a lambda variable, and not the name of a column, of a
+    field, or of a part of struct('today' AS q).
+    """
     return isinstance(node, exp.Identifier) and not isinstance(
         node.parent, exp.Column | exp.Dot | exp.Alias | exp.PropertyEQ | exp.ColumnDef | exp.Cast
     )

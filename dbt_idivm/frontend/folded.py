@@ -1,9 +1,9 @@
-"""Values that Spark's optimizer may find to be NULL in all rows of a part of the query.
+"""Values that Spark's optimizer may recognise as NULL in all rows of a part of the query.
 
     SELECT … FROM (SELECT k, x FROM t UNION ALL SELECT k, CAST(NULL AS INT) FROM u) AS v WHERE x NOT IN (SELECT y FROM r)
 
-For SQL a NOT IN of no rows is true, of NULL too. Without ANSI mode (`spark.sql.legacy.nullInEmptyListBehavior`) Spark evaluates
-the NOT IN of a NULL that it knows of to NULL, however empty r is; which NULLs it knows of depends on its optimizer.
+In SQL, NOT IN over no rows is true, even for NULL. Without ANSI mode (`spark.sql.legacy.nullInEmptyListBehavior`) Spark evaluates
+NOT IN for a NULL that it recognises to NULL, even if r is empty. Which NULLs it recognises depends on its optimizer.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from dbt_idivm.operators import OuterJoin, Project, UnionAll
 
 
 def may_be_folded(value: exp.Expr, root: Operator) -> bool:
-    """Whether the value, over attributes of `root`, may be a NULL that Spark knows of: where one is written below, or a CASE
-    without ELSE is over constants."""
+    """Whether the value, over attributes of `root`, may be a NULL that Spark recognises.
+
+    It may if a NULL is written below, or a CASE without ELSE is over constants.
+    """
     names = attributes(value)
     if value.find(exp.Null) is not None or any(_may_be_folded(name, root) for name in names):
         return True
@@ -26,7 +28,7 @@ def may_be_folded(value: exp.Expr, root: Operator) -> bool:
 
 
 def _may_be_folded(name: str, root: Operator) -> bool:
-    """Whether an attribute may be such a NULL, in any branch below."""
+    """Whether an attribute may be such a NULL in some branch below."""
     if isinstance(root, Project):
         return may_be_folded(root.by_name[name], root.child)
     if isinstance(root, OuterJoin) and any(name in each.columns for each in _never_joined(root)):
@@ -42,7 +44,7 @@ def _may_be_constant(name: str, root: Operator) -> bool:
 
 
 def _below(name: str, root: Operator) -> list[tuple[str | None, Operator]]:
-    """Where the values of an attribute come from: what it is called in inputs; nowhere if it is computed from rows."""
+    """(name in the input, input) for each input from which the values of an attribute come; empty if it is computed from rows."""
     if isinstance(root, UnionAll):
         place = root.outputs.index(name) if name in root.outputs else None
         return [] if place is None else [(sources[place], part) for part, sources in zip(root.parts, root.sources, strict=True)]

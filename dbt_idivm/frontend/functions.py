@@ -1,7 +1,7 @@
 """The built-in functions of Spark SQL, classified by how they can be maintained.
 
-A function that is on no list is refused, because it is unknown whether it is deterministic, or an aggregate, unless the user
-lists it (`user_functions.py`).
+A function on no list is refused unless the user lists it (`user_functions.py`), because we do not know whether it is
+deterministic or an aggregate.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# One value for one row, and the arguments alone decide it. The time zone and ANSI mode are part of the fingerprint.
+# One value per row, determined by the arguments. The time zone and ANSI mode are part of the fingerprint.
 SCALAR = _words("""
     abs acos acosh add_months aes_decrypt aggregate array array_append array_compact array_contains
     array_distinct array_except array_insert array_intersect array_join array_max array_min
@@ -54,27 +54,27 @@ SCALAR = _words("""
     zeroifnull zip_with
 """)
 
-# Each evaluation may give another value, or the value depends on files and partitions. Spark flags most of these, not all.
+# Each evaluation may give another value, or the value depends on files and partitions. Spark flags most of these, but not all.
 RANDOM = _words("""
     aes_encrypt input_file_block_length input_file_block_start input_file_name java_method
     monotonically_increasing_id rand randn random randstr reflect shuffle spark_partition_id try_reflect uniform
     uuid
 """)
 
-# The same within one statement; the next one sees another value.
+# Constant within a statement, but another value in the next one.
 VOLATILE = _words("""
     curdate current_catalog current_database current_date current_schema current_time current_timestamp
     current_timezone current_user getdate localtimestamp now session_user user version
 """)
 
-# Those that need no brackets, where no column has the name.
+# Of these, the ones that are called without brackets, if no column has the name.
 BARE = _words("current_date current_time current_timestamp current_user session_user user")
 
-# A struct that every table of files has besides its columns: where a row is stored.
+# A struct that every file-based table has in addition to its columns: it tells where a row is stored.
 HIDDEN_COLUMN = "_metadata"
 
-# Aggregates whose result depends on the order of rows or on how ties are broken: Spark does not flag them. Of some it does not
-# where they are part of a larger aggregate, as in array_sort(collect_list(x)).
+# Aggregates whose result depends on the row order or on how ties are broken. Spark does not flag them. As part of a larger
+# aggregate, such as array_sort(collect_list(x)), some are independent of it.
 ORDERED = _words("""
     any_value approx_percentile approx_top_k approx_top_k_accumulate approx_top_k_combine array_agg
     collect_list collect_set first first_value histogram_numeric kll_merge_agg_bigint
@@ -83,13 +83,13 @@ ORDERED = _words("""
     theta_intersection_agg theta_sketch_agg theta_union_agg
 """)
 
-# Aggregates of several arguments, or with their own syntax, whose result does not depend on the order of rows.
+# Aggregates with several arguments or their own syntax, whose result does not depend on the row order.
 OF_GROUPS = _words("""
     approx_count_distinct corr covar_pop covar_samp percentile percentile_cont percentile_disc regr_avgx regr_avgy regr_count
     regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy
 """)
 
-# Those of them that are of what they order by; their argument is a constant.
+# Of these, the ones that aggregate their ORDER BY expression; their argument is a constant.
 OF_ORDER = _words("percentile_cont percentile_disc")
 
 # Aggregates that have no rule yet.
@@ -97,7 +97,7 @@ AGGREGATE = _words("""
     bitmap_and_agg bitmap_construct_agg bitmap_or_agg count_min_sketch hll_sketch_agg hll_union_agg try_avg try_sum
 """)
 
-# What a group belongs to, among those of ROLLUP, CUBE and GROUPING SETS.
+# They tell to which grouping set of ROLLUP, CUBE and GROUPING SETS a group belongs.
 OF_SETS = _words("grouping grouping_id")
 
 # One row becomes several.
@@ -106,16 +106,16 @@ GENERATOR = _words("""
     range sql_keywords stack variant_explode variant_explode_outer
 """)
 
-# Windows of time, and what is written with other functions.
+# Time windows.
 OF_TIMES = _words("session_window window window_time")
 
-# Functions of windows, and written with others.
+# Window functions, and below them a function that is rewritten with others.
 OF_WINDOWS = _words("""
     row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value nth_value first last
 """)
 SUGAR = _words("count_if")
 
-# Other names of aggregates that have rules, and functions that nobody has looked at yet: these are refused.
+# Synonyms of aggregates that have rules; and functions that have not been examined yet, which are refused.
 SYNONYMS = _words("any every mean some std var_samp")
 UNKNOWN = _words("""
     approx_top_k_estimate arrays_zip from_avro from_protobuf kll_sketch_get_n_bigint kll_sketch_get_n_double
@@ -126,8 +126,8 @@ UNKNOWN = _words("""
     st_setsrid st_srid theta_difference theta_intersection theta_sketch_estimate theta_union to_avro to_protobuf
 """)
 
-# Functions of times: of TIMESTAMP, of DATE or TIMESTAMP_NTZ, and those that are of TIMESTAMP where a unit is given. They
-# convert text arguments, except a format, a unit or a zone.
+# Functions of times, by the type that they convert text arguments to: TIMESTAMP, DATE or TIMESTAMP_NTZ, or TIMESTAMP only if a
+# unit is given. Formats, units and time zones are not converted.
 OF_TIMESTAMP = _words("""
     date_format date_part date_trunc datepart extract hour minute months_between second timestampadd timestampdiff
     unix_micros unix_millis unix_seconds
@@ -140,30 +140,30 @@ OF_DATE = _words("""
 """)
 OF_DATE_OR_UNIT = _words("date_add date_diff dateadd datediff")
 
-# From texts to times, without a format as CAST does it; and by a schema that is a text.
+# Conversions from text to times (without a format they work like CAST), and parsing by a schema that is given as text.
 PARSE_TIMESTAMP = _words("timestamp to_timestamp to_timestamp_ltz try_to_timestamp")
 PARSE_DATE = _words("to_date to_timestamp_ntz try_to_date")
 BY_SCHEMA = _words("from_csv from_json from_xml try_variant_get variant_get")
 
-# Functions that make their arguments, or the elements of these, one type.
+# Functions that convert their arguments, or the elements of these, to a common type.
 UNIFYING = _words("""
     aggregate array array_append array_contains array_except array_insert array_intersect array_position array_prepend
     array_remove array_union arrays_overlap coalesce decode equal_null greatest ifnull least map map_concat
     map_contains_key nullif nvl reduce sequence
 """)
 
-# Functions that always give times.
+# Functions that always return times.
 TIMESTAMPS = functions_giving(Type.TIMESTAMPTZ, Type.TIMESTAMPNTZ) | _words("dateadd timestampadd")
 DATES = _words("date_from_unix_date make_date next_day try_to_date")
 
-# Words that may precede a bracket without being functions.
+# Tokens that may precede an opening bracket without being functions.
 SYNTAX = _words("""
     ! all and any as between bigint binary boolean case char decimal distinct div double else end escape except
     from ilike in int integer interval is like not numeric on or string then timestamp using varchar when
     where || + - * / % & | ^ ~ < > <= >= <> != = == <=> ( , [ -> => :
 """)
 
-# All names of Spark's own: no other function has one of them, unless it is called with its schema.
+# All names of Spark's built-in functions. Another function with such a name can only be called with its schema.
 BUILT_IN = SCALAR.union(
     RANDOM,
     VOLATILE,

@@ -34,7 +34,7 @@ _STRUCT = exp.DataType.Type.STRUCT
 
 
 def generator(node: exp.Expr) -> str | None:
-    """The name of the generator that this is a call of, lower case; None if it is none."""
+    """The lower-case name of the generator that this node calls; None if it calls none."""
     if not isinstance(node, exp.Func):
         return None
     name = call_name(node) if isinstance(node, exp.Anonymous) else node.sql_name().lower()
@@ -46,12 +46,14 @@ def holds_generator(expression: exp.Expr) -> bool:
 
 
 def is_generating(node: exp.Expr) -> bool:
-    """Whether the select list has a generator."""
+    """Whether the select list contains a generator."""
     return any(holds_generator(item) for item in node.expressions)
 
 
 def misplaced(node: exp.Expr, text: Text) -> Finding | None:
-    """A generator that is no whole item of a select list and no relation; several names for what is no generator."""
+    """A generator that is neither a whole item of a select list nor a relation; several
+    aliases for something else than a generator.
+    """
     if isinstance(node, exp.Aliases) and generator(bare(node.this)) is None:
         return finding(228, text.place(node), what=text.source(node))
     if generator(node) is None:
@@ -67,7 +69,9 @@ def misplaced(node: exp.Expr, text: Text) -> Finding | None:
 
 @dataclass(frozen=True)
 class _Call:
-    """A call of a generator: what it takes apart, over attributes of the rows, and what its columns are called by the user."""
+    """A call of a generator: the collection that it expands, over attributes of the
+    rows, and the user's names for its columns.
+    """
 
     name: str
     collection: exp.Expr
@@ -84,7 +88,7 @@ class _Call:
 
 @dataclass
 class Generating:
-    """The μ of one generator over `rows`; its attributes are called `<name>__…`."""
+    """The μ of one generator over `rows`. Its attributes are called `<name>__…`."""
 
     lowering: Lowering
     env: Env
@@ -94,7 +98,9 @@ class Generating:
     def apply(
         self, resolved: exp.Expr, raw: exp.Expr, names: tuple[str, ...], *, outer: bool = False
     ) -> tuple[Operator, tuple[Entry, ...]]:
-        """μ, with the fields of its elements if these are columns, and the generator's columns. Raises IdivmError."""
+        """(μ, the generator's columns), with a π that extracts fields if the elements are
+        structs that become columns. Raises IdivmError.
+        """
         call = self._call(resolved, raw, names)
         outer = outer or call.outer
         if call.name.startswith(("inline", "stack")):
@@ -140,7 +146,7 @@ class Generating:
     def spread(
         self, collection: exp.Expr, fields: Sequence[str], shown: Sequence[str], *, outer: bool = False
     ) -> tuple[Operator, tuple[Entry, ...]]:
-        """μ of an array of structs with these fields, and π: a column for each field, called as in `shown`."""
+        """(μ of an array of structs with a π above it, its columns): a column for each of `fields`, with the names `shown`."""
         unnest = self._unnest(collection, ("row",), outer)
         (element,) = unnest.elements
         entries = tuple(Entry((), name, self.lowering.names.attribute(self.name, name)) for name in shown)
@@ -150,7 +156,7 @@ class Generating:
         return Project(unnest, (*passing(each for each in unnest.columns if each != element), *computed)), entries
 
     def _field_names(self, collection: exp.Expr) -> list[str]:
-        """The fields of an array of structs; of one that is written out, those of its first."""
+        """The field names of an array of structs. For an array literal they are those of its first element."""
         kinds = element_types(infer_type(collection, self.rows.types))
         if isinstance(collection, exp.Array) and collection.expressions:
             kinds = (infer_type(collection.expressions[0], self.rows.types),)
@@ -165,7 +171,7 @@ class Generating:
         return self.env.text.source(raw)
 
     def _error(self, code: int, raw: exp.Expr, what: str) -> IdivmError:
-        """What comes after it is not looked at, because the generator's columns are missing."""
+        """An error with all findings so far. Lowering cannot continue, because the generator's columns are missing."""
         return self.lowering.stopped_by(finding(code, self.env.text.place(raw), what=what))
 
 
@@ -176,7 +182,9 @@ def _arguments(call: exp.Expr) -> list[exp.Expr]:
 
 
 def _stacked(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
-    """The rows of stack(n, …) as an array of structs; NULL for values that are missing in the last."""
+    """The rows of stack(n, …) as an array of structs; None if n is not a positive literal.
+    Missing values of the last row are NULL.
+    """
     number, values = arguments[0], list(arguments[1:])
     if not (isinstance(number, exp.Literal) and number.is_int and int(number.name) > 0 and values):
         return None
@@ -202,7 +210,7 @@ def array_of_rows(rows: Sequence[Sequence[exp.Expr]], names: Sequence[str]) -> e
 def with_elements(
     lowering: Lowering, env: Env, root: Operator, items: tuple[Item, ...], name: str
 ) -> tuple[Operator, tuple[Item, ...]]:
-    """The rows with the elements that the generator of a select list gives, and the list over them."""
+    """(rows expanded by the generator of a select list, the list over them). Without a generator both are unchanged."""
     holding = [item for item in items if holds_generator(item.expression)]
     if not holding:
         return root, items
@@ -224,7 +232,7 @@ def with_elements(
 
 
 def lateral(lowering: Lowering, node: exp.Expr, env: Env, root: Operator, scope: Scope) -> tuple[Operator, Scope]:
-    """The rows of `root`, each with those that the generator of `node` gives for it, and the scope of the generator's columns.
+    """(rows of `root`, each with the rows that the generator of `node` gives for it; the scope of the generator's columns).
 
     `node` is a LATERAL VIEW, or an item of FROM.
     """
@@ -238,9 +246,8 @@ def lateral(lowering: Lowering, node: exp.Expr, env: Env, root: Operator, scope:
 
 
 def lateral_join(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, env: Env) -> tuple[Operator, Scope]:
-    """μ of a JOIN with a generator that reads the relations before it, and σ.
-
-    Any other kind of JOIN is refused (`frontend/refuse.py`).
+    """μ and σ for a JOIN with a generator that reads the relations before it. Other kinds of
+    JOIN are refused (`frontend/refuse.py`).
     """
     condition: exp.Expr | None = node.args.get("on")
     root, added = lateral(lowering, node.this, env, left, names)

@@ -1,4 +1,4 @@
-"""What GROUP BY means: the expressions over FROM, by position, by alias, by itself, or ALL of the select list."""
+"""The expressions of GROUP BY: given by position, by alias, as an expression over FROM, or as ALL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SelectItem(Protocol):
-    """What is needed of an item of the select list."""
+    """The properties of a select item that are needed here."""
 
     @property
     def name(self) -> str: ...
@@ -34,7 +34,7 @@ class SelectItem(Protocol):
 
 @dataclass(frozen=True)
 class GroupBy:
-    """The reader of one GROUP BY, beside a select list."""
+    """Reads one GROUP BY clause, given the select list."""
 
     lowering: Lowering
     env: Env
@@ -42,7 +42,7 @@ class GroupBy:
     items: Sequence[SelectItem]
 
     def expressions(self, clause: exp.Group) -> list[exp.Expr]:
-        """What GROUP BY means: positions, expressions, aliases, ALL."""
+        """The grouping expressions: positions, aliases and ALL are resolved."""
         written = clause.expressions
         if clause.args.get("all"):
             if not self._names_a_column("all"):
@@ -55,7 +55,7 @@ class GroupBy:
         return name in aliases_of(self.items) or any(entry.name.lower() == name for entry in self.scope.visible)
 
     def expression(self, raw: exp.Expr) -> exp.Expr | None:
-        """One expression of GROUP BY; None if it cannot be one."""
+        """One grouping expression; None, with a finding, if it cannot be one."""
         if isinstance(raw, exp.Tuple):
             self._report(228, raw, what="a tuple in GROUP BY")
             return None
@@ -83,17 +83,17 @@ class GroupBy:
 
 
 def without_constants(groups: list[exp.Expr]) -> list[exp.Expr]:
-    """The groups without constants, which distinguish no rows; a constant of our own if there is no other group.
+    """The groups without constants, which distinguish no rows. If no group remains, a constant of our own.
 
-    Not the user's constant: NULL has a type that no table can store. Nor a number: what is grouped by is a column in the select
-    list, and so would each equal number in it be, in `sum(w) * 1` and in DECIMAL(20, 1).
+    We do not use the user's constant: NULL has a type that no table can store. Nor a number: a grouping expression becomes a
+    column in the select list, and so would every equal number in it, in `sum(w) * 1` and in DECIMAL(20, 1).
     """
     varying = [group for group in groups if group.find(exp.Column)]
     return varying if varying or not groups else [exp.false()]
 
 
 def aliases_of(items: Sequence[SelectItem]) -> Aliases:
-    """Alias, or name of a selected column, in lower case → the expressions of the items that have it."""
+    """Alias, or name of a selected column, in lower case → expressions of the items with that name."""
     found: dict[str, list[exp.Expr]] = {}
     for item in items:
         found.setdefault(item.name.lower(), []).append(item.expression)

@@ -1,12 +1,12 @@
-"""ROLLUP, CUBE and GROUPING SETS → γ over a ∪ of one branch for each set.
+"""ROLLUP, CUBE and GROUPING SETS → γ over a ∪ with one branch for each set.
 
     SELECT a, b, sum(a) … GROUP BY ROLLUP (a, b)      γ_{a', b', branch; sum(x)}(π_{a → a', b → b', a → x}(R)
                                                                                ∪ π_{a → a', NULL → b', a → x}(R)
                                                                                ∪ π_{NULL → a', NULL → b', a → x}(R))
     grouping(b)                                       CASE WHEN branch IN (0) THEN 0 ELSE 1 END
 
-Aggregates read the columns as they are, and the select list what is grouped by. The branch is one of the groups: a NULL of the
-data is not the NULL of a set, and one set that is written twice gives its groups twice.
+Aggregates read the original columns, the select list reads the grouped ones. The branch is one of the groups, because a NULL of
+the data is not the NULL of a set, and a set that is written twice gives its groups twice.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ Again = Callable[[], Operator]
 
 @dataclass
 class GroupedBySets:
-    """The ∪ below the γ of one SELECT. `keys` are grouped by, in the order of grouping_id; a set has the places of its keys.
+    """Builds the ∪ below the γ of one SELECT.
 
-    `again` gives the rows once more, with other attributes in the same places.
+    `keys` are the grouping expressions in the order of grouping_id. Each of `sets` contains the indexes of its keys. `again`
+    makes the rows once more, with other attributes at the same positions.
     """
 
     rows: Operator
@@ -45,7 +46,7 @@ class GroupedBySets:
     name: str
     keys: tuple[exp.Expr, ...]
     sets: tuple[frozenset[int], ...]
-    passed: dict[str, str] = field(default_factory=dict)  # attribute of the rows, or a computed one → output
+    passed: dict[str, str] = field(default_factory=dict)  # attribute of the rows, or computed → output
 
     def __post_init__(self) -> None:
         self.union = self.names.union(self.name)
@@ -55,24 +56,27 @@ class GroupedBySets:
         return f"{self.union}__branch"
 
     def output(self, attribute: str) -> str:
-        """The attribute of ∪ that has the values of one below."""
+        """The attribute of ∪ that has the values of `attribute`."""
         if attribute not in self.passed:
             self.passed[attribute] = self.names.attribute(self.union, short(attribute))
         return self.passed[attribute]
 
     def mark(self, node: exp.Grouping | exp.GroupingId, asked: list[Canonical], groups: list[Canonical]) -> exp.Expr | None:
-        """grouping(x) or grouping_id(x, …); None where Spark takes no such x. The keys are the first of the groups."""
+        """grouping(x) or grouping_id(x, …) as an expression over the branch; None if Spark does not accept these arguments.
+
+        The keys are the first of `groups`.
+        """
         keys = groups[: len(self.keys)]
         if isinstance(node, exp.GroupingId):
             return self.grouping_id() if asked in ([], keys) else None
         return self.grouping(keys.index(asked[0])) if len(asked) == 1 and asked[0] in keys else None
 
     def grouping(self, place: int) -> exp.Expr:
-        """grouping(key)"""
+        """grouping(key): 0 if the set contains the key at this index, else 1."""
         return self._by_branch([int(place not in each) for each in self.sets], "tinyint")
 
     def grouping_id(self) -> exp.Expr:
-        """grouping_id(): a bit for each key, that of the first one the highest, which is 1 where the set lacks the key."""
+        """grouping_id(): one bit per key, the first key being the highest; the bit is 1 if the set lacks the key."""
         places = range(len(self.keys))
         return self._by_branch(
             [sum((place not in each) << (len(places) - 1 - place) for place in places) for each in self.sets], "bigint"
@@ -91,13 +95,15 @@ class GroupedBySets:
         return exp.cast(whole, kind)
 
     def united(self, outputs: Sequence[str], computed: Mapping[str, exp.Expr]) -> UnionAll:
-        """∪ with an output for each key, and those of `output`. `computed`: attributes that the rows do not have."""
+        """∪ with an output for each key, followed by those that `output` has made. `computed`:
+        definitions of attributes that the rows lack.
+        """
         parts = [self._part(number, computed) for number in range(len(self.sets))]
         sources = tuple(sources for _, sources in parts)
         return UnionAll(tuple(part for part, _ in parts), self.union, (*outputs, *self.passed.values()), sources)
 
     def _part(self, number: int, computed: Mapping[str, exp.Expr]) -> tuple[Operator, tuple[str, ...]]:
-        """The rows of one branch, and their attributes in the order of the outputs."""
+        """(rows of one branch, their attributes in the order of the outputs)."""
         rows = self.again() if number else self.rows
         mine = dict(zip(self.rows.columns, map(column, rows.columns), strict=True))
         wanted = [(key, place in self.sets[number]) for place, key in enumerate(self.keys)]
@@ -117,17 +123,17 @@ class GroupedBySets:
         return (Project(rows, (*passing(rows.columns), *added)) if added else rows), tuple(sources)
 
 
-# Wrong as a mere NULL: of GROUP BY a GROUPING SETS (()) the column would have no type. Where another set has the key, the type of
+# Wrong with a bare NULL: in GROUP BY a GROUPING SETS (()) the column would have no type. If another set has the key, the type of
 # the ∪ would be right, but not certain.
 def _null(value: exp.Expr, rows: Operator) -> exp.Expr:
-    """NULL of the type of an expression."""
+    """A NULL of the type of an expression."""
     return typed_null(certain_type(value, rows.certain_types)) or exp.Case(ifs=[exp.If(this=exp.false(), true=value)])
 
 
-# Wrong without it: c0 and c1 of (SELECT a AS c0, a AS c1 …) are one attribute here, but in ROLLUP (c0, c1) one may be NULL while
-# the other is not. Likewise y and a of SELECT a AS y … GROUP BY ROLLUP (y, a).
+# Wrong without it: c0 and c1 of (SELECT a AS c0, a AS c1 …) are the same attribute here, but in ROLLUP (c0, c1) one may be NULL
+# while the other is not. The same goes for y and a in SELECT a AS y … GROUP BY ROLLUP (y, a).
 def names_in(raw: exp.Expr, items: Sequence[SelectItem], scope: Scope) -> frozenset[Entry | str]:
-    """What the names in an expression of GROUP BY are: columns of FROM, or aliases."""
+    """What the names in a grouping expression refer to: columns of FROM (`Entry`) or aliases (text)."""
     inner = bare(raw)
     if isinstance(inner, exp.Literal):
         item = items[int(inner.name) - 1]

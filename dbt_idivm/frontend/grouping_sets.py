@@ -1,4 +1,4 @@
-"""The grouping sets of a GROUP BY clause, as expressions that the user wrote.
+"""The grouping sets of a GROUP BY clause, as the user's expressions.
 
 GROUP BY ROLLUP (a, (b, c))             (a, b, c), (a), ()
 GROUP BY a, b WITH CUBE                 (a, b), (a), (b), ()
@@ -20,18 +20,18 @@ _T = TypeVar("_T")
 
 MOST_SETS = 32
 _ANALYTICS = (exp.Rollup, exp.Cube, exp.GroupingSets)
-_AFTER = ("rollup", "cube", "grouping_sets")  # what a clause has after its expressions
+_AFTER = ("rollup", "cube", "grouping_sets")  # args of a clause that follow its expressions
 
 
 def has_sets(clause: exp.Expr | None) -> bool:
-    """Whether a GROUP BY clause has ROLLUP, CUBE or GROUPING SETS."""
+    """Whether a GROUP BY clause contains ROLLUP, CUBE or GROUPING SETS."""
     if clause is None:
         return False
     return any(clause.args.get(key) for key in _AFTER) or any(isinstance(each, _ANALYTICS) for each in clause.expressions)
 
 
 def sets_of(clause: exp.Expr) -> tuple[Set, ...]:
-    """The sets, `MOST_SETS` + 1 of them if there are more."""
+    """The grouping sets. If there are more than `MOST_SETS`, only the first `MOST_SETS` + 1."""
     written = _written(clause)
     after = _after(clause)
     if after:
@@ -41,13 +41,13 @@ def sets_of(clause: exp.Expr) -> tuple[Set, ...]:
 
 
 def grouped_by(clause: exp.Expr) -> Iterator[exp.Expr]:
-    """All expressions of the clause in the order of grouping_id, some more than once."""
+    """All expressions of the clause in the order of grouping_id. They may repeat."""
     for each in (*_written(clause), *_after(clause)):
         yield from _members(each)
 
 
 def problem(clause: exp.Expr) -> str | None:
-    """What Spark does not accept in the clause."""
+    """A description of what Spark does not accept in the clause; None if it accepts it."""
     after = _after(clause)
     if len(after) > 1 or (after and any(isinstance(each, _ANALYTICS) for each in clause.expressions)):
         return "two of ROLLUP, CUBE, GROUPING SETS that are no list"
@@ -64,7 +64,7 @@ def problem(clause: exp.Expr) -> str | None:
 
 
 def _written(clause: exp.Expr) -> list[exp.Expr]:
-    """The expressions of the clause. ALL is a name beside grouping sets."""
+    """The expressions of the clause. Next to grouping sets, ALL is a column name."""
     return [*([exp.column("all")] if clause.args.get("all") else []), *clause.expressions]
 
 
@@ -73,7 +73,7 @@ def _after(clause: exp.Expr) -> list[exp.Expr]:
 
 
 def _sets(node: exp.Expr, expressions: Sequence[exp.Expr]) -> Iterator[Set]:
-    """The sets of one item of the clause over its expressions."""
+    """The sets of one item of the clause, given its expressions."""
     parts, lengths = [_set(each) for each in expressions], range(len(expressions), -1, -1)
     if isinstance(node, exp.Rollup):
         yield from (tuple(chain(*parts[:length])) for length in lengths)
@@ -87,7 +87,7 @@ def _sets(node: exp.Expr, expressions: Sequence[exp.Expr]) -> Iterator[Set]:
 
 
 def _set(node: exp.Expr) -> Set:
-    """(a, b), (a) or a."""
+    """The expressions of (a, b), (a) or a."""
     return tuple(node.expressions) if isinstance(node, exp.Tuple) else (node,)
 
 

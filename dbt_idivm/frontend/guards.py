@@ -1,4 +1,4 @@
-"""Casts of texts to TIMESTAMP are guarded, in select lists and conditions (`algebra/guards.py`)."""
+"""Guards around casts of texts to TIMESTAMP, in select lists and conditions (`algebra/guards.py`)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ _Types = Mapping[str, exp.DataType]
 
 
 def with_guards(root: Operator) -> Operator:
-    """The tree with a guard around each text that is cast to TIMESTAMP, but constants. None has one where the error of a guard
-    may be lost: then these casts are refused (`clock.py`)."""
+    """The tree with a guard around each text that is cast to TIMESTAMP, except constants.
+
+    No guards are added if the error of a guard could be caught; these casts are then refused (`clock.py`).
+    """
     found = _with_guards(root)
     return root if found is not root and _may_be_lost(found) else found
 
@@ -41,7 +43,7 @@ def _with_guards(root: Operator) -> Operator:
 
 
 def _guarded(expression: exp.Expr, types: _Types) -> exp.Expr:
-    """The expression with its guards. Those of variables of lambdas, which have no types here, are left out."""
+    """The expression with guards, except around lambda variables, which have no types here."""
     if not any(_texts(node, types) for node in expression.walk()):
         return expression
     found = expression.copy()
@@ -51,7 +53,7 @@ def _guarded(expression: exp.Expr, types: _Types) -> exp.Expr:
 
 
 def _texts(node: exp.Expr, types: _Types) -> list[exp.Expr]:
-    """The text that is cast to TIMESTAMP by this node itself."""
+    """[the text that this node itself casts to TIMESTAMP], if it needs a guard; else []."""
     if isinstance(node, exp.Cast):
         text = node.this if node.to.this in TIMESTAMPS else None
     else:
@@ -62,11 +64,14 @@ def _texts(node: exp.Expr, types: _Types) -> list[exp.Expr]:
     return [text] if is_text(infer_type(text, types)) and guarded_text(text) is None else []
 
 
-# Wrong without it: try_add(CAST(s AS TIMESTAMP), INTERVAL 1 DAY) is NULL for an error of any part of it, also of the guard.
+# Wrong without it: try_add(CAST(s AS TIMESTAMP), INTERVAL 1 DAY) is NULL if any part of it fails, including the guard.
 def _may_be_lost(root: Operator) -> bool:
-    """Whether a function may take the error of a guard for its own: one of Spark's TRY functions, or of the user's, whose
-    body may call one. Spark puts the definitions of attributes where these are used, whatever subquery they are in."""
-    failing: set[str] = set()  # attributes that are computed with a guard
+    """Whether a function may catch the error of a guard: one of Spark's TRY functions, or a
+    user's function, whose body may call one.
+
+    Spark inlines the definitions of attributes where these are used, across subqueries.
+    """
+    failing: set[str] = set()  # attributes that are computed from a guard
 
     def may_fail(expression: exp.Expr) -> bool:
         return any(
@@ -83,5 +88,5 @@ def _may_be_lost(root: Operator) -> bool:
 
 
 def _catches(node: exp.Expr) -> bool:
-    """Whether it is a call that may be NULL for an error of an argument."""
+    """Whether this is a call that may return NULL if an argument fails."""
     return isinstance(node, _TRYING) or call_name(node).startswith("try_") or is_of_users(node)

@@ -1,4 +1,4 @@
-"""What sqlglot reads and Spark does not: checks for `refuse.py`, each a finding of the user's SQL."""
+"""Syntax that sqlglot accepts but Spark does not: checks for `refuse.py`, which return findings about the user's SQL."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dbt_idivm.operators.aggregate import FUNCTIONS
 
 
 def arguments(node: exp.Expr, text: Text) -> Finding | None:
-    """An aggregate of one argument with more: it stays a call by name."""
+    """An aggregate of one argument that is called with another number of arguments, which makes it a call by name."""
     if call_name(node) not in FUNCTIONS:
         return None
     return finding(229, text.place(node), what=f"{call_name(node)} of {len(node.expressions)} arguments")
 
 
 def double_name(node: exp.Expr, text: Text) -> Finding | None:
-    """Two CTEs of one name. In another case it is another name, and the last one is meant."""
+    """Two CTEs with the same name. Names that differ in case are allowed; the last one is used."""
     if not isinstance(node, exp.With):
         return None
     names = [cte.alias for cte in node.expressions]
@@ -34,7 +34,7 @@ def symmetric(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def branches(node: exp.Expr, text: Text) -> Finding | None:
-    """A set operation with a branch that is not a query, such as a table's bare name."""
+    """A set operation with a branch that is not a query, such as a bare table name."""
     sides = [node.this, node.args.get("expression")] if isinstance(node, exp.SetOperation) else []
     wrong = next((side for side in sides if not isinstance(side, exp.Query)), None)
     return None if wrong is None else finding(220, text.place(wrong), message="a branch of a set operation is not a query")

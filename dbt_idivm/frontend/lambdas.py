@@ -1,7 +1,7 @@
-"""The variables of lambdas: elements of the arrays and maps that are arguments of the function.
+"""Lambda variables: elements of the arrays and maps that are arguments of the function.
 
-They are replaced by columns with names and types, so that what is inferred for columns is inferred for them. A variable of
-unknown type is not replaced.
+They are replaced by typed columns, so that inference for columns works for them as well. A variable of unknown type is not
+replaced.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _OF_ENTRY = frozenset({"map_filter", "transform_keys", "transform_values"})
 
 
 def with_typed_variables(expression: exp.Expr, types: Types) -> tuple[exp.Expr, dict[str, exp.DataType]]:
-    """A copy of `expression` with columns for variables, and their types."""
+    """(a copy of `expression` with columns in place of lambda variables, column → type)."""
     whole = expression.copy()
     known: dict[str, exp.DataType] = {}
-    # a lambda inside another one may be over the variables of this
+    # a nested lambda may use the variables of the outer one
     for call in [node for node in whole.walk() if isinstance(node, exp.Func) and not isinstance(node, exp.Lambda)]:
         for function, kinds in _lambdas(call, {**types, **known}):
             for variable, kind in zip(function.expressions, kinds, strict=False):
@@ -38,7 +38,7 @@ def with_typed_variables(expression: exp.Expr, types: Types) -> tuple[exp.Expr, 
 
 
 def _lambdas(call: exp.Func, types: Types) -> Iterator[tuple[exp.Lambda, list[exp.DataType | None]]]:
-    """The lambdas that `call` is given, each with the types of its variables in order."""
+    """The lambdas that are arguments of `call`, each with the types of its variables in order."""
     given = list(call.iter_expressions())
     functions = [each for each in given if isinstance(each, exp.Lambda)]
     if not functions:
@@ -62,7 +62,7 @@ def _lambdas(call: exp.Func, types: Types) -> Iterator[tuple[exp.Lambda, list[ex
 
 
 def _part(kind: exp.DataType, nested: object, number: int) -> exp.DataType | None:
-    """The element, key or value type of an array or map."""
+    """The type of the element, key or value at index `number` of an array or map; None if it is unknown."""
     parts = kind.expressions if kind.this == nested else []
     return _settled(parts[number]) if len(parts) > number and isinstance(parts[number], exp.DataType) else None
 
@@ -72,7 +72,7 @@ def _settled(kind: exp.DataType) -> exp.DataType | None:
 
 
 def _put(function: exp.Lambda, variable: str, name: str) -> None:
-    """Put the column in place of the variable. What STRUCT has a value for keeps it."""
+    """Replace the uses of the variable by the column, except where it names a value of STRUCT."""
     for node in uses(function, variable):
         if not isinstance(node.parent, exp.PropertyEQ):
             node.replace(column(name))

@@ -6,8 +6,8 @@
 
     l LEFT JOIN LATERAL (SELECT y FROM r ORDER BY … LIMIT 1)       see `limit.py`
 
-What may be correlated, and how, is the same as for a scalar subquery (`scalar.py`), but for the number of rows. The one group of
-all rows is there for each row of l, also where it has no rows.
+The same correlations are allowed as for a scalar subquery (`scalar.py`), but any number of rows is. An aggregation without GROUP
+BY has a row for each row of l, even if it aggregates no rows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TRUE = cast(exp.Expr, exp.true())
 
 
 def is_joined(node: exp.Lateral) -> bool:
-    """Whether this is a subquery in a JOIN that may be LATERAL."""
+    """Whether this is a subquery in a kind of JOIN that may be LATERAL."""
     join = node.parent
     if not isinstance(join, exp.Join) or not isinstance(node.this, exp.Subquery) or join.method or join.args.get("using"):
         return False
@@ -45,7 +45,7 @@ def is_joined(node: exp.Lateral) -> bool:
 
 
 def lateral_query(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, env: Env) -> tuple[Operator, Scope]:
-    """The rows before it, each with the rows that the subquery has for it."""
+    """(rows of `left`, each with the rows that the subquery has for it; the scope of both)."""
     source, below = node.this, env.below(names)
     query, name = without_brackets(source.this), source.alias or "lateral"
     if has_one_group(query):
@@ -58,12 +58,12 @@ def lateral_query(lowering: Lowering, left: Operator, names: Scope, node: exp.Jo
         return _joined(lowering, left, names, node, env, (rows.root, [], rows.scope.entries))
     found = correlated_rows(lowering, source.this, below, left, name)
     if found is None:
-        raise IdivmError(lowering.findings)  # what comes after it is not looked at, because its columns are missing
+        raise IdivmError(lowering.findings)  # lowering cannot continue, because the subquery's columns are missing
     return _joined(lowering, left, names, node, env, found)
 
 
 def _grouped(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, env: Env) -> tuple[Operator, Scope]:
-    """The rows before it, each with the one group of all rows that belong to it."""
+    """The rows of `left`, each with the single group of the subquery's rows that belong to it."""
     source, text = node.this, env.text
     query, name = cast(exp.Select, without_brackets(source.this)), source.alias or "lateral"
     below, place = env.below(names).within(query), text.place(source, "LATERAL")
@@ -88,7 +88,7 @@ def _grouped(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, e
 def _filtered(
     lowering: Lowering, root: Operator, entries: tuple[Entry, ...], names: Scope, node: exp.Join, env: Env
 ) -> tuple[Operator, Scope]:
-    """The rows joined with those of a subquery, for which ON is true."""
+    """(joined rows for which ON is true, their scope). `root` already contains the rows of the subquery."""
     source, text = node.this, env.text
     both = names.plus(_shown(lowering, entries, source, env))
     condition = _on(lowering, both, node, env)
@@ -109,7 +109,7 @@ def _joined(
     env: Env,
     found: tuple[Operator, list[exp.Expr], tuple[Entry, ...]],
 ) -> tuple[Operator, Scope]:
-    """left ⋈ or ⟕ the rows of a subquery, under its correlated conditions and ON."""
+    """left ⋈ or ⟕ the rows of a subquery, on its correlated conditions and ON; with the scope of both."""
     inner, conditions, entries = found
     both = names.plus(_shown(lowering, entries, node.this, env))
     condition = cast(exp.Expr, conjunction([*conditions, _on(lowering, both, node, env)]))
@@ -120,12 +120,12 @@ def _joined(
 
 
 def _shown(lowering: Lowering, entries: tuple[Entry, ...], source: exp.Expr, env: Env) -> Scope:
-    """The columns under the alias of the subquery, if it has one."""
+    """The scope of the subquery's columns, under its alias if it has one."""
     return lowering.aliased(Scope(entries), source, env) if source.args.get("alias") else Scope(entries)
 
 
 def _on(lowering: Lowering, names: Scope, node: exp.Join, env: Env) -> exp.Expr:
-    """The condition of the JOIN."""
+    """The condition of the JOIN; TRUE if there is none."""
     written = node.args.get("on")
     if written is None:
         return _TRUE

@@ -1,13 +1,14 @@
-"""ORDER BY … LIMIT → σ over ω: the rows whose number in that order is not too large.
+"""ORDER BY … LIMIT → σ over ω: the rows whose row number in that order is small enough.
 
     SELECT a, b FROM t ORDER BY b DESC, k LIMIT 3 OFFSET 1      σ_{1 < n ≤ 4}(ω_{(); row_number() by b DESC, k → n}(t))
     l LEFT JOIN LATERAL                                         σ_{n ≤ 1}(ω_{key(l); row_number() by b, k → n}(l ⟕_q t))
       (SELECT b FROM t WHERE q(t, l) ORDER BY b, k LIMIT 1)
 
-So is a scalar subquery with LIMIT 1. A row of l to which no row belongs is one padded row, the first of its partition.
+A scalar subquery with LIMIT 1 is lowered in the same way. A row of l without matches gives a padded row, the first of its
+partition.
 
-ORDER BY has to determine the row: without that, which rows LIMIT keeps is not defined. It names columns of the result first, then
-those of FROM, and positions.
+ORDER BY must determine the order of rows; otherwise it is undefined which rows LIMIT keeps. Its names refer to columns of the
+result first, then to those of FROM; it may also contain positions.
 """
 
 from __future__ import annotations
@@ -43,8 +44,10 @@ _WITHOUT_KEY = "a row of which no column shows the key (declare it, and select i
 
 
 def without_order(tree: exp.Query) -> None:
-    """Take away the clauses and hints that do not affect the rows of a table: ORDER BY matters under LIMIT only, and LIMIT not in
-    an EXISTS that it leaves a row. The tree is changed in place."""
+    """Remove clauses and hints that do not affect the rows of a table, in place.
+
+    ORDER BY matters only with LIMIT. LIMIT does not matter in EXISTS if it keeps at least one row.
+    """
     for query in tree.find_all(exp.Query):
         if _is_harmless(query):
             query.set("limit", None)
@@ -55,7 +58,7 @@ def without_order(tree: exp.Query) -> None:
 
 
 def _is_harmless(query: exp.Query) -> bool:
-    """Whether its LIMIT is the only such clause, under EXISTS, and allows at least one row; or is LIMIT ALL."""
+    """Whether LIMIT can be removed: it is LIMIT ALL, or it is under EXISTS, keeps at least one row, and there is no OFFSET."""
     limit = query.args.get("limit")
     if not isinstance(limit, exp.Limit) or query.args.get("offset"):
         return False
@@ -65,13 +68,13 @@ def _is_harmless(query: exp.Query) -> bool:
 
 
 def _number(clause: exp.Expr | None) -> int | None:
-    """The literal in LIMIT or OFFSET."""
+    """The literal in LIMIT or OFFSET; None if there is none."""
     value = clause.expression if clause is not None and not isinstance(clause, exp.Fetch) else None
     return int(value.name) if isinstance(value, exp.Literal) and value.is_int else None
 
 
 def refused(node: exp.Expr, text: Text) -> Finding | None:
-    """A LIMIT or OFFSET without ORDER BY, or of something that is no literal."""
+    """A LIMIT or OFFSET that has no ORDER BY or is not a literal."""
     if not isinstance(node, exp.Limit | exp.Offset | exp.Fetch):
         return None
     query = cast(exp.Expr, node.parent)
@@ -80,7 +83,7 @@ def refused(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def _undetermined(clause: exp.Expr, text: Text) -> Finding:
-    """Which rows the clause keeps is not defined."""
+    """The finding that it is undefined which rows the clause keeps."""
     return finding(205, text.place(clause, _word(clause)), clause=f"{_word(clause)} {clause.expression.sql(DIALECT)}".strip())
 
 
@@ -89,7 +92,7 @@ def _word(clause: exp.Expr) -> str:
 
 
 def limited(lowering: Lowering, node: exp.Query, env: Env, name: str) -> tuple[Operator, Scope]:
-    """The rows that LIMIT and OFFSET leave of a query, and their scope."""
+    """(the rows that LIMIT and OFFSET keep of a query, their scope)."""
     limit, offset = (node.args.get(clause) for clause in ("limit", "offset"))
     clause = cast(exp.Expr, limit or offset)
     core, order = node.copy(), node.args["order"].copy()
@@ -122,7 +125,7 @@ def limited(lowering: Lowering, node: exp.Query, env: Env, name: str) -> tuple[O
 
 
 def takes_first_rows(query: exp.Expr) -> bool:
-    """Whether this is one SELECT, row by row, of which ORDER BY and LIMIT leave some rows."""
+    """Whether this is a SELECT without aggregation of which ORDER BY and LIMIT keep the first rows."""
     if not isinstance(query, exp.Select) or query.args.get("offset") or query.args.get("distinct") or not query.args.get("order"):
         return False
     others = (is_aggregated, is_windowed, is_generating)
@@ -132,8 +135,10 @@ def takes_first_rows(query: exp.Expr) -> bool:
 def first_of_each(
     lowering: Lowering, node: exp.Select, env: Env, root: Operator, name: str, *, outer: bool
 ) -> tuple[Operator, tuple[Entry, ...]]:
-    """Each row of `root` with the first rows of a subquery that belong to it, with `outer` also where there are none; and the
-    columns of the subquery."""
+    """(each row of `root` with the first rows of a subquery that belong to it, the columns of the subquery).
+
+    With `outer`, rows of `root` without matches are kept.
+    """
     clause, core, order = node.args["limit"], node.copy(), node.args["order"].copy()
     for each in ("limit", "order"):
         core.set(each, None)
@@ -175,14 +180,16 @@ def first_of_each(
 
 
 def _numbering(order: exp.Order, instead: Finding) -> exp.Window:
-    """ROW_NUMBER over an order; `instead` is what is said where that determines no row."""
+    """ROW_NUMBER over an order. `instead`: the finding to report if that does not determine a row."""
     number = exp.RowNumber()
     number.meta[INSTEAD] = instead
     return exp.Window(this=number, order=order)
 
 
 def _names_result(core: exp.Query, order: exp.Order) -> bool:
-    """Whether ORDER BY is to name columns of the result only; those of a star are known when it is lowered."""
+    """Whether ORDER BY names only columns of the result. Columns of a star are not known
+    before lowering, so then the answer is yes.
+    """
     if not isinstance(core, exp.Select) or core.args.get("distinct"):
         return True
     if any(item.is_star and not isinstance(item, exp.Count) for item in core.expressions):
@@ -199,7 +206,9 @@ def _by_name(core: exp.Query) -> Mapping[str, list[exp.Expr]]:
 
 
 def _mixed(core: exp.Query, order: exp.Order) -> str | None:
-    """What ORDER BY must not be if it names columns of FROM; a column that is selected as it is has one meaning only."""
+    """Why ORDER BY over columns of FROM is refused; None if it is not. A name is unambiguous if
+    the result has the same column unchanged.
+    """
     items = _by_name(core)
     for name in (each for key in order.expressions for each in own_nodes(key) if isinstance(each, exp.Column)):
         found = items.get(name.parts[0].name.lower(), [])
@@ -224,7 +233,9 @@ def _is_of_result(key: exp.Expr, items: Mapping[str, list[exp.Expr]]) -> bool:
 
 
 def _over_output(order: exp.Order, scope: Scope, lowering: Lowering, env: Env) -> str | None:
-    """Let ORDER BY be over the attributes of the result; what it must not be there."""
+    """Replace the names and positions in ORDER BY by attributes of the result, in place.
+    Returns why that is impossible, or None.
+    """
     items: dict[str, list[exp.Expr]] = {}
     for entry in scope.visible:
         items.setdefault(entry.name.lower(), []).append(column(entry.attribute))

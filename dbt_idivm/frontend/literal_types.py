@@ -1,8 +1,8 @@
-"""Numbers that a tree takes for others: +7 is read as 7, 7L as CAST(7 AS BIGINT), INTERVAL 1 DAY 2 HOURS as a sum.
+"""Literals that sqlglot parses as something else: +7 as 7, 7L as CAST(7 AS BIGINT), INTERVAL 1 DAY 2 HOURS as a sum.
 
-Beside a DECIMAL Spark gives a literal as many digits as it has, and other values as many as their type, which decides where
-quotients are cut: 7 and 7L are a DECIMAL(1, 0), +7 a DECIMAL(10, 0), CAST(7 AS BIGINT) a DECIMAL(20, 0). A text in front of
-which + stands is a DOUBLE.
+Next to a DECIMAL, Spark gives a literal the precision of its digits, and other values that of their type. This determines the
+scale of quotients: 7 and 7L are DECIMAL(1, 0), +7 is a DECIMAL(10, 0), CAST(7 AS BIGINT) a DECIMAL(20, 0). A text after a unary +
+is a DOUBLE.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.text import Text
 
 _ARITHMETIC = frozenset({TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DIV})
-# What no operand ends with.
+# Tokens that do not end an operand, so that a + after them is unary.
 _BEFORE_OPERAND = _ARITHMETIC | frozenset(
     {
         TokenType.L_PAREN,
@@ -64,17 +64,17 @@ _BEFORE_OPERAND = _ARITHMETIC | frozenset(
 _INTEGERS = frozenset({TokenType.TINYINT, TokenType.SMALLINT, TokenType.BIGINT})
 
 
-# Wrong without it: d / +7 of a DECIMAL(6, 2), stored as d / 7.
+# Wrong without it: d / +7, for a DECIMAL(6, 2) d, would be stored as d / 7.
 def unary_plus(text: Text) -> Iterator[Finding]:
-    """IDIVM-228 for each + with one operand."""
+    """IDIVM-228 for each unary +."""
     for before, token in zip(text.tokens, text.tokens[1:], strict=False):
         if token.token_type == TokenType.PLUS and before.token_type in _BEFORE_OPERAND:
             yield finding(228, text.place_at(token.start, token.end + 1), what="+ in front of a value")
 
 
-# Wrong without it: d / 7L of a DECIMAL(6, 2), stored as d / CAST(7 AS BIGINT).
+# Wrong without it: d / 7L, for a DECIMAL(6, 2) d, would be stored as d / CAST(7 AS BIGINT).
 def suffixes_beside_decimals(root: Operator, texts: Iterable[Text]) -> Iterator[Finding]:
-    """IDIVM-228 for each number like 7L, if there are decimals in the plan or in its texts."""
+    """IDIVM-228 for each number such as 7L, if there are decimals in the plan or in its texts."""
     known = list(texts)
     if any(kind.this == Type.DECIMAL for node in operators(root) for kind in node.types.values()) or any(
         _is_decimal(token) for text in known for token in text.tokens
@@ -89,15 +89,15 @@ def _is_decimal(token: Token) -> bool:
 
 
 def _suffixed(tokens: list[Token]) -> Iterator[tuple[int, int]]:
-    """The spans of the numbers with a suffix: they are read as 7 :: BIGINT, of one span."""
+    """The spans of numbers with a suffix. They are tokenised as 7 :: BIGINT, and all three tokens have the same start."""
     for number, colon, kind in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if colon.token_type == TokenType.DCOLON and kind.token_type in _INTEGERS and number.start == colon.start == kind.start:
             yield number.start, number.end + 1
 
 
-# Wrong without it: t - INTERVAL 1 DAY 2 HOURS, stored as t - INTERVAL '1' DAY + INTERVAL '2' HOURS.
+# Wrong without it: t - INTERVAL 1 DAY 2 HOURS would be stored as t - INTERVAL '1' DAY + INTERVAL '2' HOURS.
 def compound_intervals(text: Text) -> Iterator[Finding]:
-    """IDIVM-228 for each INTERVAL with several values and units, which may have signs."""
+    """IDIVM-228 for each INTERVAL with several values and units, perhaps with signs."""
     for at, token in enumerate(text.tokens):
         if token.token_type != TokenType.INTERVAL:
             continue

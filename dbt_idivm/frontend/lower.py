@@ -1,6 +1,6 @@
-"""SQL text → operators: the whole of the front end in one call.
+"""SQL text → operators: the whole front end in one call.
 
-parse → refuse what has no rule → write sugar with other constructs → lower, resolving names as Spark does (`scope.py`).
+parse → refuse constructs without a rule → rewrite syntactic sugar → lower, resolving names as Spark does (`scope.py`).
 sqlglot's own `qualify` is not used: it lower-cases the user's names, stops at the first error, and resolves aliases differently
 from Spark in several places (`tests/unit/test_frontend_names.py` has them).
 """
@@ -40,12 +40,12 @@ __all__ = ["Lowered", "lower", "tables_in"]
 
 @dataclass(frozen=True)
 class Lowered:
-    """A model as operators. `output` pairs the user's columns, in order and spelling, with attributes of `root`.
+    """A model as operators. `output`: pairs (user's column, attribute of `root`), in the user's order and spelling.
 
-    `subviews` are the CTEs, once for each use, and the derived tables: each one's operator is part of `root`. `untyped_unions`
-    are UNIONs, by number, whose types the engine still has to be asked for, because their branches may have different ones.
-    Before the plan is run, ask for the types of `coercion.question` and lower again with `Catalog.unions`, until there are none:
-    otherwise the plan may not mean what the query means.
+    `subviews` are the CTEs, once for each use, and the derived tables; the operator of each is part of `root`.
+    `untyped_unions`: number → UNION whose types the engine still has to be asked for, because its branches may have different
+    ones. Before the plan is run, ask for the types of `coercion.question` and lower again with `Catalog.unions`, until there
+    are none: otherwise the plan may not mean what the query means.
     """
 
     root: Operator
@@ -56,7 +56,9 @@ class Lowered:
 
 @deep_recursion()
 def lower(sql: str, catalog: Catalog) -> Lowered:
-    """The plan of a model's SELECT. Raises IdivmError with all findings: what Spark would not accept, and what has no rule."""
+    """The operators of a model's SELECT. Raises IdivmError with all findings: SQL that Spark does
+    not accept, and constructs without a rule.
+    """
     raise_all(filter(None, [too_long(sql)]))
     text = Text(sql, listed=frozenset(catalog.functions))
     tree = parsed(text)
@@ -91,7 +93,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
 
 
 def _once_a_column(findings: list[Finding]) -> list[Finding]:
-    """The findings with one IDIVM-218 per column: a column that cannot be compared is reported once, at its first use."""
+    """The findings with at most one IDIVM-218 per column: a column that cannot be compared is reported at its first use only."""
     reported: set[str] = set()
     kept = []
     for found in findings:
@@ -103,7 +105,7 @@ def _once_a_column(findings: list[Finding]) -> list[Finding]:
 
 
 def parsed(text: Text) -> exp.Query:
-    """The text as one query, without what does not affect the rows of a table."""
+    """The text as one query, without clauses that do not affect the rows of a table. Raises IdivmError."""
     tree = text.parse()
     if isinstance(tree, Finding):
         raise IdivmError(tree)
@@ -112,7 +114,10 @@ def parsed(text: Text) -> exp.Query:
 
 
 def views_in(names: tuple[str, ...], catalog: Catalog, above: tuple[str, ...] = ()) -> dict[str, tuple[Text, exp.Query]]:
-    """The plain SQL views among the relations, with those that they read in turn, parsed."""
+    """The plain SQL views among the relations `names`, and those that they read in turn: name → (text, parsed query).
+
+    `above`: the views that are being expanded. Raises IdivmError if a view reads itself or cannot be parsed.
+    """
     found: dict[str, tuple[Text, exp.Query]] = {}
     for name in (name for name in names if name in catalog.views):
         if name in above:
@@ -128,7 +133,7 @@ def views_in(names: tuple[str, ...], catalog: Catalog, above: tuple[str, ...] = 
 
 
 def _obstacles(text: Text, tree: exp.Query, catalog: Catalog) -> Iterator[Finding]:
-    """What is refused in one text, and the relations that do not exist."""
+    """The refusals in one text, and the relations that do not exist."""
     yield from refusals(tree, text)
     yield from unary_plus(text)
     yield from compound_intervals(text)
@@ -138,7 +143,7 @@ def _obstacles(text: Text, tree: exp.Query, catalog: Catalog) -> Iterator[Findin
 
 
 def bad_names(tree: exp.Query, text: Text, scope: Scope) -> Iterator[Finding]:
-    """Output columns that share a name, or have none."""
+    """Findings for output columns that share a name, or have none."""
     seen: dict[str, Entry] = {}
     for entry in scope.entries:
         if not entry.named:
@@ -149,7 +154,7 @@ def bad_names(tree: exp.Query, text: Text, scope: Scope) -> Iterator[Finding]:
 
 
 def _item_place(tree: exp.Query, text: Text, entry: Entry, last: bool = False) -> Place | None:
-    """The item of the topmost select list that gives the column; where a star does, the star."""
+    """The place of the item in the topmost select list that gives the column; it may be a star."""
     items = tree.selects
     matching = [item for item in items if entry.name.lower() in (item.alias_or_name.lower(), text.source(item).lower())]
     stars = [item for item in items if item.is_star]
@@ -158,7 +163,7 @@ def _item_place(tree: exp.Query, text: Text, entry: Entry, last: bool = False) -
 
 
 def raise_all(findings: Iterable[Finding]) -> None:
-    """All findings as one error, if there are any; each is reported once."""
+    """Raise all findings as one error, each once. Does nothing if there are none."""
     reported: list[Finding] = []
     for each in findings:
         if each not in reported:

@@ -1,4 +1,4 @@
-"""Attribute names of a plan: readable, deterministic, each once (whatever its case) in the whole plan."""
+"""Attribute names of a plan: readable, deterministic, and unique in the whole plan, ignoring case."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _OTHER = re.compile(r"[^a-z0-9_]+")
 
 
 class Names:
-    """Hands out the names of one plan, in reading order; a name that is taken gets `_2`, `_3`, …"""
+    """Makes the names of one plan, in reading order. A name that is taken gets the suffix `_2`, `_3`, …"""
 
     def __init__(self) -> None:
         self._attributes: set[str] = set()
         self._occurrences: set[str] = set()
 
     def occurrence(self, alias: str, columns: Iterable[str]) -> str:
-        """The name of one occurrence of a table, such that its attributes collide with no other's."""
+        """A name for an occurrence of a table, such that its attributes do not collide with others."""
         base = _not_ours(plain(alias, "table"))
         columns = tuple(columns)
         name = fresh_name(base, lambda tried: tried in self._occurrences or self._collide(tried, columns))
@@ -28,22 +28,22 @@ class Names:
         return name
 
     def attribute(self, scope: str, column: str) -> str:
-        """The name of a computed column: `<scope>__<column>`."""
+        """A name for a computed column: `<scope>__<column>`."""
         base = f"{_not_ours(plain(scope, 'v'))}__{plain(column, 'column')}"
         name = fresh_name(base, self._attributes.__contains__)
         self._attributes.add(name)
         return name
 
     def union(self, scope: str) -> str:
-        """The name of a union: its branch attribute is `<name>__branch`."""
+        """A name for a union. Its branch attribute is `<name>__branch`."""
         return self.occurrence(scope, ("branch",))
 
     def outer_join(self, scope: str) -> str:
-        """The name of an outer join: its presence markers are `<name>__has_left` and `<name>__has_right`."""
+        """A name for an outer join. Its presence markers are `<name>__has_left` and `<name>__has_right`."""
         return self.occurrence(scope, ("has_left", "has_right"))
 
     def take(self, root: Operator) -> None:
-        """The names of a tree are in use."""
+        """Mark all names of a tree as taken."""
         for node in operators(root):
             self._attributes.update(name.lower() for name in node.columns)
             if node.scope is not None:
@@ -54,17 +54,19 @@ class Names:
 
 
 def names_of(root: Operator) -> Names:
-    """The names of a plan, to hand out others."""
+    """A `Names` in which all names of a plan are taken."""
     names = Names()
     names.take(root)
     return names
 
 
 def plain(text: str, default: str) -> str:
-    """Lower case, and nothing but letters, digits and underscores."""
+    """The text in lower case with only letters, digits and underscores; `default` if nothing remains."""
     return _OTHER.sub("_", text.lower()).strip("_") or default
 
 
 def _not_ours(base: str) -> str:
-    """The planner's own attributes are called `count__…`, `sum__…`, `any_…`, `idivm_…` and `one`."""
+    """The name, with a prefix if it could collide with the planner's own attributes:
+    `count__…`, `sum__…`, `any_…`, `idivm_…`, `one`.
+    """
     return f"t_{base}" if base in ("count", "sum", "one") or base.startswith(("any_", "idivm_")) else base

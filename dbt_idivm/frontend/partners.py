@@ -1,16 +1,17 @@
-"""Joins with groups of a subquery's rows that equalities choose, and whether there are any: EXISTS and IN as values.
+"""EXISTS and IN as values: a join with the groups of a subquery's rows that equalities select, and whether a group has rows.
 
     a OR EXISTS (SELECT … FROM r WHERE r.k = l.k)      l ⟕_{k = l.k} γ_{k; count(*)}(r), COALESCE(count, 0) > 0
     a OR x IN (SELECT y FROM r WHERE r.k = l.k)        the same, and x = y is one more equality
-    a OR x NOT IN (SELECT y FROM r WHERE r.k = l.k)    none of three counts is more than 0: of that,
-                                                       of l ⟕_{k = l.k} γ_{k; count(*)}(σ_{y IS NULL}(r)), and
-                                                       of l ⟕_{k = l.k ∧ x IS NULL} γ_{k; count(*)}(r)
 
-NOT IN is true where r has no row for l, or x is not NULL, and r has neither x nor a NULL. Of the three counts the second
-is left out if y is never NULL, and the third if x is not. Its condition keeps a change of r's number of rows away from most rows.
+    a OR x NOT IN (SELECT y FROM r WHERE r.k = l.k)    three counts are all 0: that of the previous line,
+                                                       that of l ⟕_{k = l.k} γ_{k; count(*)}(σ_{y IS NULL}(r)), and
+                                                       that of l ⟕_{k = l.k ∧ x IS NULL} γ_{k; count(*)}(r)
 
-Elsewhere IN is a value only where neither x nor y is ever NULL: Spark evaluates it to false where SQL says NULL, but not below
-NOT, and what is below NOT is decided by its optimizer.
+NOT IN is true if r has no row for l, or if x is not NULL and r contains neither x nor a NULL. The second count is omitted if y is
+never NULL, the third if x is never NULL. Its condition `x IS NULL` keeps changes of r's row count from affecting most rows.
+
+In other positions IN is supported as a value only if neither x nor y may be NULL: Spark evaluates it to false where SQL requires
+NULL, except below NOT, and its optimizer decides what is below NOT.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from dbt_idivm.operators import Join, OuterJoin, Select
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
-# Which rows of the subquery are counted: those that are partners, those of an IN whose value is NULL, all if the tested one is
+# Which rows of the subquery are counted: partners; for IN also rows whose value is NULL, and all rows if the tested value is NULL
 Counted = Literal["partners", "without a value", "of no value"]
 _TRUE = cast(exp.Expr, exp.true())
 CORRELATED = "a subquery that is correlated by anything but equalities of values of one known type (CAST them), or with HAVING"
@@ -49,8 +50,11 @@ _SEVERAL_MAY_BE_NULL = "NOT IN (SELECT …) of several values that may be NULL (
 def has_partner(
     lowering: Lowering, test: Existence, env: Env, scope: Scope, root: Operator, *, truth: bool
 ) -> tuple[Operator, exp.Expr]:
-    """The rows, and whether each has a partner in the subquery; for NOT IN also true where that is NULL. With `truth` NULL and
-    FALSE mean the same, for NOT IN of the whole; elsewhere an IN that may be NULL is refused."""
+    """(rows joined with counts, whether each row has a partner in the subquery).
+
+    For NOT IN it is also true where that is NULL. With `truth`, NULL and FALSE mean the same (for NOT IN: of the whole NOT
+    IN); otherwise an IN that may be NULL is refused.
+    """
     root, found, nullable = _counted(lowering, test, env, scope, root, "partners")
     may_be_unknown = any(map(any, nullable))
     if not truth and may_be_unknown:
@@ -72,9 +76,9 @@ def has_partner(
 def _counted(
     lowering: Lowering, test: Existence, env: Env, scope: Scope, root: Operator, which: Counted
 ) -> tuple[Operator, exp.Expr, list[tuple[bool, bool]]]:
-    """The rows joined with the number of rows of a subquery, and whether that is more than 0.
+    """(rows joined with the number of the subquery's rows, whether that is more than 0, nullability).
 
-    Of an IN also, by tested value, whether it and the one that it has to equal may be NULL.
+    The last is for IN only: for each tested value, whether it and the inner value that it must equal may be NULL.
     """
     place = env.text.place(test.node) if isinstance(test.node, exp.In) else env.text.place(test.node.this, "SELECT")
     before = len(lowering.findings)
@@ -116,19 +120,19 @@ def _all_of(pairs: list[Pair], others: list[Pair] | None) -> list[Pair] | None:
 
 
 def _matched(lowering: Lowering, found: list[Pair], outer: Operator, inner: Operator) -> list[Pair] | None:
-    """The pairs of an IN, if a tested value certainly equals one value of the subquery at most."""
+    """The pairs of an IN; None unless each tested value certainly equals at most one value of the subquery."""
     pairs = [_equal(*pair, outer, inner, asked=lowering.is_to_be_repeated) for pair in found]
     return None if None in pairs else cast("list[Pair]", pairs)
 
 
 def pairs_of(lowering: Lowering, conditions: list[exp.Expr], outer: Operator, inner: Operator) -> list[Pair] | None:
-    """What the correlated conditions equate; None if one of them does anything else."""
+    """The pairs that the correlated conditions equate; None if one of them is not such an equality."""
     found = [pair_of(each, outer, inner, asked=lowering.is_to_be_repeated) for each in conditions]
     return None if None in found else cast("list[Pair]", found)
 
 
 def pair_of(condition: exp.Expr, outer: Operator, inner: Operator, *, asked: bool) -> Pair | None:
-    """What an equality of an outer value and an inner one compares; None for any other condition."""
+    """(outer value, inner value) of an equality of both; None for any other condition."""
     if not isinstance(condition, exp.EQ):
         return None
     for theirs, mine in ((condition.left, condition.right), (condition.right, condition.left)):
@@ -138,20 +142,25 @@ def pair_of(condition: exp.Expr, outer: Operator, inner: Operator, *, asked: boo
 
 
 def _equal(theirs: exp.Expr, mine: exp.Expr, outer: Operator, inner: Operator, *, asked: bool) -> Pair | None:
-    """The pair, if an outer value certainly equals one inner value at most: '1' and '01' are one INT, and an outer row would have
-    two groups. With `asked` also where it is not certain: it is lowered again with the types that the engine is asked for."""
+    """The pair, if an outer value certainly equals at most one inner value; else None.
+
+    Counter-example: '1' and '01' equal one INT, so an outer row would have two groups. With `asked`, pairs of uncertain types
+    are accepted as well: the model is lowered again with the types from the engine.
+    """
     one, other = certain_type(theirs, outer.certain_types), certain_type(mine, inner.certain_types)
     known = one is not None and other is not None
     return (theirs, mine) if equals_one(other, one) or (asked and not known) else None
 
 
 def equalities(pairs: list[Pair], keys: list[str]) -> list[exp.Expr]:
-    """The pairs as conditions, where the inner values are groups."""
+    """The pairs as conditions, in which the inner values are the group attributes `keys`."""
     return [exp.EQ(this=operand(theirs), expression=column(key)) for (theirs, _), key in zip(pairs, keys, strict=True)]
 
 
 def or_nothing(value: exp.Expr, nothing: Mapping[str, exp.Expr]) -> exp.Expr:
-    """The value where there may be no group: `nothing` has what aggregates are then that are not NULL, as counts are 0."""
+    """The value for outer rows that may have no group. `nothing`: aggregate → its value over no rows,
+    if that is not NULL, such as 0 for counts.
+    """
     return value.transform(
         lambda node: (
             exp.Coalesce(this=node.copy(), expressions=[nothing[node.name].copy()])
@@ -164,7 +173,7 @@ def or_nothing(value: exp.Expr, nothing: Mapping[str, exp.Expr]) -> exp.Expr:
 def outer_joined(
     lowering: Lowering, root: Operator, inner: Operator, conditions: list[exp.Expr], place: Place | None
 ) -> OuterJoin:
-    """The rows ⟕ those of a subquery, under its correlated conditions."""
+    """The rows ⟕ the rows of a subquery, on its correlated conditions."""
     joined = OuterJoin(root, inner, conjunction(conditions) or _TRUE, lowering.names.outer_join("scalar"))
     lowering.findings += incomparable_operands(joined.condition, {**root.types, **inner.types}, place)
     return joined

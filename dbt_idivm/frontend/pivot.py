@@ -3,8 +3,8 @@
     t UNPIVOT (v FOR n IN (a, b AS c))              σ_{v IS NOT NULL}(μ of array(struct('a', a), struct('c', b)) → n, v)
     t PIVOT (sum(x) FOR k IN (1 AS one, 2 AS two))  SELECT …, sum(x) FILTER (WHERE k <=> 1) AS one, … GROUP BY the other columns
 
-Where a group has no row with a value, Spark gives NULL, for count too; but if an aggregate has a type that its pivot cannot hold,
-such as STRING, it counts 0 there.
+If a group has no row with a value, Spark returns NULL, even for count. But if an aggregate has a type that Spark's pivot cannot
+hold, such as STRING, count is 0 there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
 _Type = exp.DataType.Type
-# the types whose values Spark's pivot holds
+# the types that Spark's pivot can hold
 _HELD = frozenset(
     {_Type.TINYINT, _Type.SMALLINT, _Type.INT, _Type.BIGINT, _Type.FLOAT, _Type.DOUBLE, _Type.BOOLEAN, _Type.DECIMAL}
 )
@@ -40,7 +40,7 @@ _UNKNOWN = frozenset({_Type.UNKNOWN, _Type.NULL, _Type.OBJECT})
 
 
 def refused(node: exp.Expr, text: Text) -> Finding | None:
-    """A PIVOT or UNPIVOT that sqlglot gives to another relation than Spark, or that has no rule."""
+    """A PIVOT or UNPIVOT that sqlglot attaches to another relation than Spark does, or that has no rule."""
     if not isinstance(node, exp.Pivot):
         return None
     word = "UNPIVOT" if node.args.get("unpivot") else "PIVOT"
@@ -56,13 +56,13 @@ def refused(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def pivoted(lowering: Lowering, node: exp.Pivot, env: Env, root: Operator, scope: Scope) -> tuple[Operator, Scope]:
-    """The rows of a relation behind its PIVOT or UNPIVOT, and what their columns are called."""
+    """(rows of a relation after its PIVOT or UNPIVOT, their scope)."""
     step = _unpivoted if node.args.get("unpivot") else _pivoted
     return step(lowering, node, env, root, scope)
 
 
 def _unpivoted(lowering: Lowering, node: exp.Pivot, env: Env, root: Operator, scope: Scope) -> tuple[Operator, Scope]:
-    """A row for each item of the list, without the columns that are in one."""
+    """One row for each item of the list, without the columns that occur in an item."""
     (listed,) = node.args["fields"]
     resolver = Resolver(scope, env, lowering.findings)
     (value, *more) = node.expressions
@@ -87,7 +87,7 @@ def _unpivoted(lowering: Lowering, node: exp.Pivot, env: Env, root: Operator, sc
 
 
 def _pivoted(lowering: Lowering, node: exp.Pivot, env: Env, root: Operator, scope: Scope) -> tuple[Operator, Scope]:
-    """γ by the columns that neither FOR nor an aggregate names, with each aggregate over the rows of each value."""
+    """γ by the columns that neither FOR nor an aggregate mentions, with each aggregate over the rows of each listed value."""
     (listed,), resolver = node.args["fields"], Resolver(scope, env, lowering.findings)
     keys = [bare(resolver.resolve(each)) for each in _parts(listed.this)]
     calls = [(each.alias, bare(resolver.resolve(each.unalias()))) for each in node.expressions]
@@ -119,7 +119,7 @@ def _pivoted(lowering: Lowering, node: exp.Pivot, env: Env, root: Operator, scop
 
 
 def _named(expressions: Iterable[exp.Expr], scope: Scope) -> set[Entry]:
-    """The columns that the expressions name. Two of them may be one attribute: `SELECT a AS x, a AS y`."""
+    """The columns that the expressions mention. Two columns may be the same attribute: `SELECT a AS x, a AS y`."""
     found = set()
     for name in (each for whole in expressions for each in whole.find_all(exp.Column)):
         with suppress(Unknown, Ambiguous):
@@ -130,7 +130,7 @@ def _named(expressions: Iterable[exp.Expr], scope: Scope) -> set[Entry]:
 def _problem(
     node: exp.Pivot, calls: Sequence[tuple[str, exp.Expr]], keys: Sequence[exp.Expr], root: Operator
 ) -> tuple[int, str] | None:
-    """Code and words for what is wrong with a PIVOT."""
+    """(code, description) of what is wrong with a PIVOT; None if nothing is."""
     if not all(any(is_aggregate(part) for part in own_nodes(call)) for _, call in calls):
         return 229, "of what is no aggregate"
     if len(calls) > 1 and not all(name for name, _ in calls):
@@ -147,13 +147,15 @@ def _problem(
             return 228, "of a value that is no text or integer, without a name"
         written.append(tuple(cell.name.lstrip("0") for cell in cells))
     if len({*written}) < len(written):
-        return 228, "of one value twice"  # on which Spark fails
+        return 228, "of one value twice"  # Spark fails on it
     kinds = [infer_type(each, root.types).this for each in (*keys, *(call for _, call in calls))]
     return (228, "of a type that is not inferred") if _UNKNOWN & {*kinds} else None
 
 
 def _only_where(call: exp.Expr, test: exp.Expr, holds: bool) -> exp.Expr:
-    """The expression with its aggregates over the rows for which the test is true. If there are none, NULL where `holds`."""
+    """The expression with its aggregates restricted to rows for which the test is true.
+    With `holds`, it is NULL if there are none.
+    """
 
     def filtered(part: exp.Expr) -> exp.Expr:
         return exp.Filter(this=part, expression=exp.Where(this=test.copy())) if is_aggregate(part) else part
@@ -166,6 +168,6 @@ def _only_where(call: exp.Expr, test: exp.Expr, holds: bool) -> exp.Expr:
 
 
 def _parts(node: exp.Expr) -> list[exp.Expr]:
-    """The parts of (a, b), or of a."""
+    """The parts of (a, b), or [a] for a."""
     inner = node.unnest()
     return list(inner.expressions) if isinstance(inner, exp.Tuple) else [inner]

@@ -1,11 +1,11 @@
-"""Operators bound as Spark binds them: sqlglot takes all bitwise operators, shifts and || for one level, and has no >>>.
+"""Operator precedence as in Spark: sqlglot gives all bitwise operators, shifts and || the same precedence, and has no >>>.
 
     a | b & c       a | (b & c)         not (a | b) & c
     a || b + c      (a || b) + c        not a || (b + c)
     a = b < c       (a = b) < c         not a = (b < c)
     a = b IN (1)    (a = b) IN (1)      not a = (b IN (1))
 
-Printing hides the difference, because the text is the same; comparing or evaluating the tree would be wrong.
+Printing hides the difference, because the text is the same. But comparing or evaluating the tree would be wrong.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 
-# Spark's grammar (valueExpression): a higher level binds tighter, operators of one level from left to right. COALESCE represents
-# >>>, before the calls of a text become functions.
+# Spark's grammar (valueExpression): higher levels bind tighter, operators of one level are left-associative. At this stage
+# COALESCE represents >>>, because calls have not become functions yet.
 _LEVELS: dict[type[exp.Expr], int] = {
     **dict.fromkeys((exp.Mul, exp.Div, exp.IntDiv, exp.Mod), 7),
     **dict.fromkeys((exp.Add, exp.Sub, exp.DPipe), 6),
@@ -26,12 +26,14 @@ _LEVELS: dict[type[exp.Expr], int] = {
     exp.BitwiseOr: 2,
     **dict.fromkeys((exp.EQ, exp.NullSafeEQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), 1),
 }
-# They follow a whole value expression, once: nothing binds looser but NOT, AND, OR.
+# A predicate follows a whole value expression, at most once: only NOT, AND and OR bind more loosely.
 _PREDICATES = (exp.Is, exp.In, exp.Between, exp.Like, exp.ILike, exp.RegexpLike, exp.NullSafeNEQ)
 
 
 def with_unsigned_shifts(tokens: list[Token]) -> list[Token]:
-    """The tokens with `??` for `>>>`: an operator of no Spark SQL, which sqlglot reads at the level of the other shifts."""
+    """The tokens with `??` in place of `>>>`: not an operator in Spark SQL, and sqlglot
+    parses it at the level of the other shifts.
+    """
     found: list[Token] = []
     for token in tokens:
         found.append(token)
@@ -43,9 +45,9 @@ def with_unsigned_shifts(tokens: list[Token]) -> list[Token]:
 
 
 def bind_as_spark(tree: exp.Expr) -> exp.Expr:
-    """`tree`, changed in place, with each chain of operators without brackets bound as Spark does.
+    """`tree`, changed in place, with each chain of operators without brackets regrouped by Spark's precedence.
 
-    Raises ParseError for an operator after a predicate: Spark takes it into the predicate's last operand, or refuses it.
+    Raises ParseError for an operator after a predicate: Spark includes it in the predicate's last operand, or refuses it.
     """
     for node in [node for node in tree.walk() if _is_operation(node) and not _is_inside_chain(node)]:
         parts = list(_parts(node))
@@ -61,7 +63,7 @@ def _is_operation(node: exp.Expr) -> bool:
 
 
 def _is_predicate(node: exp.Expr) -> bool:
-    """A predicate, with the NOT or ESCAPE that belongs to it."""
+    """Whether this is a predicate, including the NOT or ESCAPE that belongs to it."""
     inner = node
     while isinstance(inner, exp.Not | exp.Escape):
         inner = inner.this
@@ -70,13 +72,13 @@ def _is_predicate(node: exp.Expr) -> bool:
 
 
 def _is_inside_chain(node: exp.Expr) -> bool:
-    """Whether it belongs to a chain above: as an operand of an operator, or as the subject of a predicate."""
+    """Whether the node belongs to a chain above it: as an operand of an operator, or as the subject of a predicate."""
     above = node.parent
     return above is not None and _is_operation(above) and (type(above) in _LEVELS or node.arg_key == "this")
 
 
 def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
-    """The chain in the order of the text: operands, and each operation at the place of its sign."""
+    """The chain in the order of the text: operands, and each operation at the position of its sign."""
     behind: list[exp.Expr] = []
     while _is_operation(node):
         behind.append(node)
@@ -106,7 +108,7 @@ def _right(operation: exp.Expr) -> exp.Expr:
 
 
 def _may_differ(parts: list[exp.Expr]) -> bool:
-    """Whether there is more than one level in the chain, or one that sqlglot takes for two and binds from the right."""
+    """Whether regrouping may change the chain: it has several levels, `>>>`, or operators that sqlglot binds from the right."""
     operations = [part for part in parts if _is_operation(part)]
     from_right = any(type(_right(part)) in _LEVELS for part in operations if type(part) in _LEVELS)
     unsigned = any(isinstance(part, exp.Coalesce) for part in operations)
@@ -123,7 +125,7 @@ def _bound(parts: list[exp.Expr]) -> exp.Expr:
 
 
 def _by_level(parts: list[exp.Expr]) -> exp.Expr:
-    """Operands and operators in turn → one expression."""
+    """Combine alternating operands and operators into one expression."""
     operands, pending = [parts[0]], list[exp.Expr]()
     for operator, operand in zip(parts[1::2], parts[2::2], strict=True):
         while pending and _LEVELS[type(pending[-1])] >= _LEVELS[type(operator)]:

@@ -1,4 +1,4 @@
-"""Queries → operators: FROM, joins, CTEs, derived tables, views. One SELECT's own clauses are in `select.py`."""
+"""Queries → operators: FROM, joins, CTEs, derived tables, views. The other clauses of a SELECT are in `select.py`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CALLS: tuple[type[exp.Expr], ...] = (exp.Window, exp.AggFunc, exp.Grouping, exp
 
 @dataclass(frozen=True)
 class Rows:
-    """A query as operators, and what its columns are called."""
+    """A query as operators, with the scope of its columns."""
 
     root: Operator
     scope: Scope
@@ -48,7 +48,7 @@ class Rows:
 
 @dataclass
 class Lowering:
-    """The state of lowering one model: names and numbers in use, findings so far. `views` are parsed definitions."""
+    """The state of lowering one model: used names and numbers, and the findings so far. `views`: name → (text, parsed query)."""
 
     catalog: Catalog
     views: Mapping[str, tuple[Text, exp.Query]]
@@ -59,15 +59,15 @@ class Lowering:
     sessions: dict[str, Session] = field(default_factory=dict)  # by attribute
     unions: int = 0  # so many have a number
     untyped_unions: dict[int, UntypedUnion] = field(default_factory=dict)
-    uncast: int = 0  # so many INTERSECTs and EXCEPTs have the types of their left branch still
+    uncast: int = 0  # the number of INTERSECTs and EXCEPTs that still have the types of their left branch
 
     @property
     def is_to_be_repeated(self) -> bool:
-        """Whether the model is lowered again with types that the engine is asked for."""
+        """Whether the model will be lowered again with types from the engine."""
         return bool(self.untyped_unions) or self.catalog.has_untyped_functions
 
     def query(self, node: exp.Expr, env: Env, name: str) -> Rows:
-        """Any query. Its computed columns are called `<name>__<column>`."""
+        """Lower any query. Its computed columns are called `<name>__<column>`."""
         if is_limited(node):
             return Rows(*limited(self, cast(exp.Query, node), env, name))
         if isinstance(node, exp.Subquery):
@@ -81,7 +81,7 @@ class Lowering:
         return Rows(*select(self, node, env, root, scope, name))
 
     def subquery(self, node: exp.Select, env: Env) -> tuple[Operator, Scope, list[exp.Expr], tuple[Item, ...]]:
-        """The rows of FROM and WHERE of a subquery, its scope, its correlated conditions, and its select list over these."""
+        """(rows of FROM and WHERE of a subquery, its scope, its correlated conditions, its select list over the rows)."""
         for call in calls_in(node)[:1]:
             what = f"{env.text.source(call)} in a subquery at this place"
             self.findings.append(finding(208, env.text.place(call), what=what))
@@ -93,13 +93,15 @@ class Lowering:
     def first_of_each(
         self, node: exp.Expr, env: Env, root: Operator, name: str, *, outer: bool
     ) -> tuple[Operator, tuple[Entry, ...]] | None:
-        """Each row of `root` with the first rows of a subquery that belong to it; None if that is none of ORDER BY and LIMIT."""
+        """Each row of `root` with the first rows of a subquery that belong to it; None if
+        the subquery is not an ORDER BY with LIMIT.
+        """
         if not takes_first_rows(node):
             return None
         return first_of_each(self, cast(exp.Select, node), env, root, name, outer=outer)
 
     def source(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
-        """FROM with its joins, from left to right. A comma is one of them: `a, b JOIN c` is `(a CROSS JOIN b) JOIN c`."""
+        """FROM with its joins, from left to right. A comma is a join as well: `a, b JOIN c` is `(a CROSS JOIN b) JOIN c`."""
         if not node.args.get("from_"):
             return OneRow(), Scope()
         root, scope = self.relation(node.args["from_"].this, env)
@@ -111,7 +113,7 @@ class Lowering:
         return root, scope
 
     def join(self, left: Operator, names: Scope, node: exp.Join, env: Env) -> tuple[Operator, Scope]:
-        """left ⋈, ⋉ or ▷ the relation of one JOIN clause."""
+        """left ⋈, ⟕, ⟗, ⋉ or ▷ the relation of one JOIN clause, with the scope of the result."""
         if isinstance(node.this, exp.Lateral):
             joined = lateral_query if is_joined(node.this) else lateral_join
             return joined(self, left, names, node, env)
@@ -147,7 +149,9 @@ class Lowering:
         scope: Scope,
         node: exp.Join,
     ) -> tuple[Operator, Scope]:
-        """⟕ or ⟗; `left RIGHT JOIN right` is right ⟕ left. A column of USING is that of the preserved side, of both COALESCE."""
+        """⟕ or ⟗; `left RIGHT JOIN right` becomes right ⟕ left. A USING column is that of the
+        preserved side; for ⟗ it is COALESCE of both.
+        """
         name = self.names.outer_join(node.alias_or_name or "outer")
         if node.side == "LEFT":
             return OuterJoin(left, right, condition, name), scope
@@ -164,7 +168,7 @@ class Lowering:
         return Project(root, tuple(definitions.items())), scope.shown(merged)
 
     def relation(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
-        """One item of FROM, with its alias, and with the joins inside its brackets."""
+        """One item of FROM, with its alias and any joins inside its brackets."""
         alias = node.alias
         if isinstance(node, exp.Table):
             root, scope = self._table(node, env)
@@ -185,7 +189,7 @@ class Lowering:
         return root, scope
 
     def _values(self, node: exp.Values, env: Env) -> tuple[Operator, Scope]:
-        """∪ of its rows. Their types are found as those of UNION ALL are."""
+        """∪ of the rows of VALUES. Their types are determined as for UNION ALL."""
         name = node.alias or "values"
         branches = [Rows(root, scope) for root, scope in rows_of(self, node, env, name)]
         first = branches[0]
@@ -214,7 +218,7 @@ class Lowering:
         return self._scan(self.catalog.tables[name], node, env)
 
     def _remember(self, name: str, root: Operator, node: exp.Expr, env: Env) -> None:
-        """Record a subview that the model's own SELECT names; those inside plain SQL views cannot be named by a config."""
+        """Record a subview that the model's own SELECT names. A config cannot name those inside plain SQL views."""
         if name and env.text.view is None:
             self.subviews.append(Subview(name, root, env.text.place(node)))
 
@@ -232,7 +236,7 @@ class Lowering:
         return scan, Scope(shown)
 
     def _view_columns(self, scope: Scope, name: str, node: exp.Table, env: Env) -> Scope:
-        """The view's own columns, under their names in the catalog."""
+        """The scope of a view's columns, under their names in the catalog."""
         shown = self.catalog.views[name].columns
         if shown is not None:
             scope, missing = scope.selected(tuple(selected for _, selected in shown))
@@ -243,7 +247,7 @@ class Lowering:
         return Scope(tuple(replace(entry, qualifier=_qualifier(name)) for entry in renamed.entries))
 
     def aliased(self, scope: Scope, node: exp.Expr, env: Env) -> Scope:
-        """The scope under the alias of `node` and, if it lists them, its column names."""
+        """The scope under the alias of `node`, and under its column names if it lists them."""
         names = tuple(identifier.name for identifier in node.args["alias"].args.get("columns") or ())
         if names and len(names) != len(scope.visible):
             what = f"{len(names)} column names for the {len(scope.visible)} columns of {node.alias}"
@@ -252,11 +256,14 @@ class Lowering:
         return scope.aliased(node.alias, names)
 
     def stopped_by(self, found: Finding) -> IdivmError:
-        """All findings so far with one after which lowering cannot go on."""
+        """An error with all findings so far and one after which lowering cannot continue."""
         return IdivmError([*self.findings, found])
 
     def refuse_aggregates(self, node: exp.Expr, env: Env, clause: str) -> None:
-        """Of a subquery it may be one of the outer query, which Spark has and no rule."""
+        """Report aggregates and window functions in a clause that may not contain them.
+
+        In a subquery, an aggregate may belong to the outer query, which Spark supports but for which there is no rule.
+        """
         text = env.text
         for call in (each for each in own_nodes(node) if isinstance(each, _CALLS)):
             kind = "window function" if isinstance(call, exp.Window) else "aggregate"

@@ -1,6 +1,6 @@
-"""Refusals: what the model's SQL may not contain, construct by construct, each with its code and place.
+"""Refusals: the constructs that a model's SQL may not contain, each with its code and place.
 
-The tree is walked once. What is on no list at all is refused too (IDIVM-228): nothing is let through unseen.
+The tree is walked once. A construct on no list is refused as well (IDIVM-228): nothing passes unexamined.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Check = Callable[[exp.Expr, Text], Finding | None]
 
 
 def refusals(tree: exp.Expr, text: Text) -> Iterator[Finding]:
-    """The findings about `tree`; inside a refused expression nothing more is sought."""
+    """The findings about `tree`. Nothing inside a refused expression is examined."""
     if isinstance(tree, exp.Literal | exp.Identifier):
-        return  # most nodes are, and nothing is refused of them
+        return  # shortcut: most nodes are literals or identifiers, which are never refused
     found = refusal_of(tree, text)
     if found is not None:
         yield found
@@ -41,7 +41,7 @@ def refusals(tree: exp.Expr, text: Text) -> Iterator[Finding]:
 
 
 def refusal_of(node: exp.Expr, text: Text) -> Finding | None:
-    """Why this node is refused, whatever is inside it; None if it is not."""
+    """Why this node is refused, regardless of its children; None if it is not."""
     return next((each for check in CHECKS if (each := check(node, text)) is not None), None)
 
 
@@ -53,7 +53,7 @@ def join(node: exp.Expr, text: Text) -> Finding | None:
         known = node.side in ("", "LEFT") and not node.method
         return None if known else finding(229, text.place(node.this, node.side or node.kind), what=words)
     if isinstance(node.this, exp.Lateral):
-        # Spark evaluates an outer one as a join with the groups of what the generator reads, and loses rows in chains of them
+        # Spark evaluates an outer one as a join with the groups of the generator's input, and loses rows in chains of them
         words += " LATERAL (use LATERAL VIEW OUTER)"
         plain = not (node.method or node.side or node.args.get("using"))
         return None if plain or not generators.generator(node.this.this) else finding(228, text.place(node.this), what=words)
@@ -81,7 +81,7 @@ def set_operation(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def grouping(node: exp.Expr, text: Text) -> Finding | None:
-    """Grouping sets that Spark does not accept, and too many of them."""
+    """Grouping sets that Spark does not accept, or too many of them."""
     if not isinstance(node, exp.Group) or not grouping_sets.has_sets(node):
         return None
     wrong = grouping_sets.problem(node)
@@ -127,14 +127,14 @@ def subquery(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def function(node: exp.Expr, text: Text) -> Finding | None:
-    """A call whose name, as Spark will be given it, is not on the list of harmless ones."""
+    """A call of a function that, under the name that Spark gets, is not on the list of harmless ones."""
     name = user_functions.called(node)
     if name is not None and not user_functions.is_built_in(name):
         return user_functions.refused(node, name, text)
     if isinstance(node, exp.Dot) and not isinstance(node.expression, exp.Identifier):
         return finding(226, text.place(node), function=text.source(node))
     if not isinstance(node, exp.Func) or isinstance(node, exp.Connector) or node.arg_key == "ifs" or is_qualified(node):
-        return None  # a branch of CASE is an IF without a value
+        return None  # "ifs": a branch of CASE is an IF without a value of its own
     for name in own_functions(node):
         found = _named(name, node, text)
         if found is not None:
@@ -151,7 +151,7 @@ def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
 
 
 def _refused(name: str, node: exp.Expr) -> tuple[int, str, str] | None:
-    """Why a call is refused, if it is: the code, the detail that has the text of the call, and what is written behind that."""
+    """(code, name of the detail that has the text of the call, text to append) if a call is refused; else None."""
     if name == "unix_timestamp" and not any(node.iter_expressions()):
         return 206, "function", ""
     if name in functions.OF_WINDOWS and is_over_window(node) and not isinstance(node, exp.Anonymous):
@@ -178,7 +178,7 @@ def _refused(name: str, node: exp.Expr) -> tuple[int, str, str] | None:
 
 
 def own_functions(node: exp.Expr) -> tuple[str, ...]:
-    """The names of the functions that Spark will see for `node` itself, without its arguments', lower case."""
+    """The lower-case names of the functions that Spark will see for `node` itself, without those of its arguments."""
     names = Counter(_functions(node.sql(DIALECT)))
     for child in node.iter_expressions():
         names -= Counter(_functions(child.sql(DIALECT)))
@@ -186,7 +186,7 @@ def own_functions(node: exp.Expr) -> tuple[str, ...]:
 
 
 def _functions(sql: str) -> Iterator[str]:
-    """Each word before an opening bracket; bare words such as CURRENT_DATE; `?` for a name with a qualifier."""
+    """The names before opening brackets, and bare words such as CURRENT_DATE; `?.name` for a qualified name."""
     tokens = tokens_of(sql)
     for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
         name = token.text.lower()
@@ -210,14 +210,16 @@ def table_function(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def rewritten(node: exp.Expr, text: Text) -> Finding | None:
-    """What sqlglot writes back with another meaning in Spark: TIME becomes TIMESTAMP."""
+    """Constructs that sqlglot prints with another meaning in Spark: TIME becomes TIMESTAMP."""
     if isinstance(node, exp.DataType) and node.this in (exp.DataType.Type.TIME, exp.DataType.Type.TIMETZ):
         return finding(228, text.place(node), what="type TIME")
     return None
 
 
 def doubled_quote(node: exp.Expr, text: Text) -> Finding | None:
-    """'it''s' is one quote inside a string since Spark 4, and two strings in a row for sqlglot and earlier versions."""
+    """A doubled quote: since Spark 4, 'it''s' is one string with a quote; for sqlglot and
+    earlier versions it is two adjacent strings.
+    """
     if not isinstance(node, exp.Query) or node.parent is not None:
         return None
     strings = [token for token in text.tokens if token.token_type in (TokenType.STRING, TokenType.RAW_STRING)]
@@ -229,7 +231,7 @@ def doubled_quote(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def inner_star(node: exp.Expr, text: Text) -> Finding | None:
-    """A star anywhere but in a select list and in count(*)."""
+    """A star outside of a select list and count(*)."""
     if not isinstance(node, exp.Star) or isinstance(node.parent, exp.Select | exp.Count):
         return None
     inside = node.parent.parent if isinstance(node.parent, exp.Column) else node.parent

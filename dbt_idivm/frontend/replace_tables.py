@@ -1,7 +1,7 @@
-"""A user's SQL with its tables replaced and every other character unchanged.
+"""Replacing the tables in a user's SQL, with every other character unchanged.
 
-Reading and printing SQL is only as faithful as the parser: in text that is only run, and not planned, the names of the tables are
-replaced in place.
+Parsing and printing SQL is only as faithful as the parser. So in SQL that is run but not planned, table names are replaced in the
+text itself.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ def replace_tables(
     replacement: Callable[[str, exp.Table], str | None],
     is_derived: Callable[[str, exp.Table], bool] = lambda name, table: False,
 ) -> str:
-    """`sql` with each reference to a relation of the catalog replaced by what `replacement` returns; None leaves it unchanged.
+    """`sql` with each reference to a relation of the catalog replaced by the result of `replacement`; None leaves it unchanged.
 
-    `replacement` takes the relation's name and its node. `is_derived`: whether it returns a derived table that is called by
-    the last part of the name: then columns are qualified by no more than that. Raises IdivmError if `sql` does not parse.
+    `replacement` gets the relation's name and its node. `is_derived`: whether its result is a derived table that is called by
+    the last part of the name; columns are then qualified by that part only. Raises IdivmError if `sql` does not parse.
     """
     tree = Text(sql).parse()
     if isinstance(tree, Finding):
@@ -45,7 +45,7 @@ def replace_tables(
 
 
 def _means(column: exp.Column, table: exp.Table) -> bool:
-    """Whether a column is qualified by the name of that table, which a query around it reads."""
+    """Whether a column is qualified by the name of that table and is inside the query that reads it."""
     qualifier, name = ([part.name.lower() for part in parts] for parts in (column.parts[:-1], table.parts))
     query: exp.Expr | None = table.find_ancestor(exp.Select)
     around: exp.Expr | None = column if name[-len(qualifier) :] == qualifier else None

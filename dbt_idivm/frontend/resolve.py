@@ -1,4 +1,4 @@
-"""Expressions as the user wrote them → expressions over attributes. Findings are collected, never raised here."""
+"""The user's expressions → expressions over attributes. Findings are collected, never raised here."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 _TIGHT = (exp.Binary, exp.Unary, exp.Between, exp.In)
 
 
-# Lower-case alias → the expressions of the select items that have it. A name that two items have means neither.
+# Lower-case alias → expressions of the select items with this alias. An alias of two items refers to neither.
 Aliases = Mapping[str, list[exp.Expr]]
 
 
 @dataclass
 class Resolver:
-    """The names at one place of a query. A name that is not in the scope may be one of `aliases`, or a field of one.
+    """Resolves names at one place of a query. A name that is not in the scope may be one of `aliases`, or a field of one.
 
-    `correlate`: whether a name may be a column of the query around.
+    `correlate`: whether a name may refer to a column of the directly enclosing query.
     """
 
     scope: Scope
@@ -38,9 +38,10 @@ class Resolver:
     scalars: Mapping[int, exp.Expr] = field(default_factory=dict)  # id of a subquery's node → its value
 
     def resolve(self, expression: exp.Expr) -> exp.Expr:
-        """A copy of `expression` in which each column is an attribute of the plan; NULL where there is none.
+        """A copy of `expression` in which each column is an attribute of the plan; NULL,
+        with a finding, if it cannot be resolved.
 
-        A subquery, EXISTS or IN is what `scalars` has for it.
+        Subqueries, EXISTS and IN are replaced by their values in `scalars`.
         """
         found = {id(node): self._column(node) for node in own_nodes(expression) if isinstance(node, exp.Column)}
         found |= {id(node): self._query(node) for node in subqueries_in(expression)}
@@ -54,7 +55,9 @@ class Resolver:
         return exp.Paren(this=value.copy()) if isinstance(value, _TIGHT) else value
 
     def alias(self, node: exp.Column) -> exp.Expr | None:
-        """What the name means as an alias, or as a field of one; None if it is no alias, or that of several items."""
+        """The expression that the name refers to as an alias, or as a field of one;
+        None if it is no alias or an ambiguous one.
+        """
         name, *fields = (part.name for part in node.parts)
         found = self.aliases.get(name.lower(), [])
         if len(found) != 1:
@@ -75,7 +78,7 @@ class Resolver:
         return field_of(entry, fields)
 
     def _around(self, node: exp.Column, parts: tuple[str, ...]) -> exp.Expr:
-        """A name that is not in FROM: the column of the nearest outer query that has it, if it may be correlated."""
+        """A name that is not in FROM: the column of the nearest enclosing query that has it, if correlation is allowed here."""
         for number, scope in enumerate(reversed(self.env.outer)):
             try:
                 entry, fields = scope.resolve(parts)
@@ -116,13 +119,13 @@ def is_existence(node: exp.Expr) -> bool:
 
 
 def is_limited(query: exp.Expr) -> bool:
-    """Whether the query has a LIMIT or an OFFSET."""
+    """Whether the query has LIMIT or OFFSET."""
     return bool(query.args.get("limit") or query.args.get("offset"))
 
 
 def own_nodes(expression: exp.Expr) -> Iterator[exp.Expr]:
-    """The nodes of an expression, without those inside its subqueries."""
-    has_queries = expression.find(exp.Query) is not None  # most have none, and this is quicker than to ask each node
+    """The nodes of an expression, except those inside its subqueries."""
+    has_queries = expression.find(exp.Query) is not None  # shortcut: most have none, and testing each node is slower
     return iter(expression.walk(prune=_is_subquery if has_queries else None))
 
 
@@ -135,18 +138,18 @@ def without_nulls_clause(call: exp.Expr) -> exp.Expr:
 
 
 def is_over_window(node: exp.Expr) -> bool:
-    """Whether this is the function of a window, rather than anything else in one."""
+    """Whether this node is the function of a window, and not something else inside one."""
     above = node.parent.parent if isinstance(node.parent, _NULLS) else node.parent
     return isinstance(above, exp.Window) and without_nulls_clause(above.this) is node
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Whether this is one aggregate of groups: not one OVER a window."""
+    """Whether this is a whole aggregate over groups, not one with OVER."""
     return function_of(node) is not None and not is_over_window(node)
 
 
 def subqueries_in(expression: exp.Expr) -> list[exp.Expr]:
-    """The outermost scalar subqueries, EXISTS and INs over a query in an expression."""
+    """The outermost subqueries of an expression: scalar ones, EXISTS, and IN over a query."""
     return [] if expression.find(exp.Query) is None else [node for node in own_nodes(expression) if _is_subquery(node)]
 
 
@@ -160,7 +163,7 @@ def field_of(entry: Entry, fields: tuple[str, ...]) -> exp.Expr:
 
 
 def with_fields(value: exp.Expr, fields: Iterable[str]) -> exp.Expr:
-    """The struct field that is reached from the value by these names."""
+    """The struct field at the end of the path `fields`, starting from the value."""
     for name in fields:
         value = exp.Dot(this=value, expression=identifier(name))
     return value
@@ -171,34 +174,34 @@ def _dotted(node: exp.Column) -> str:
 
 
 def _spliced(expression: exp.Expr) -> exp.Expr:
-    """A copy that keeps its own precedence wherever it is put."""
+    """A copy that keeps its precedence wherever it is inserted."""
     copy = as_attribute(expression).copy()
     return exp.Paren(this=copy) if isinstance(copy, _TIGHT) else copy
 
 
 def _substituted(node: exp.Expr, found: Mapping[int, exp.Expr]) -> exp.Expr:
-    """A copy of `node` with the nodes in `found` (by identity) replaced, and without positions or comments."""
+    """A copy of `node`, without positions and comments, in which the nodes in `found` (by id) are replaced."""
     return found[id(node)].copy() if id(node) in found else rebuilt(node, lambda each: _substituted(each, found))
 
 
 def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-    """A copy of `node` with each of its arguments changed."""
+    """A copy of `node` with `change` applied to each child."""
     return node.__class__(**{key: _mapped(value, change) for key, value in node.args.items()})
 
 
 def _mapped(value: object, change: Callable[[exp.Expr], exp.Expr]) -> object:
-    """An argument of a node, with the nodes in it changed."""
+    """An argument of a node, with `change` applied to the nodes in it."""
     if isinstance(value, exp.Expr):
         return change(value)
     return [_mapped(each, change) for each in value] if isinstance(value, list) else value
 
 
 def bare(expression: exp.Expr) -> exp.Expr:
-    """Without the brackets around it."""
+    """The expression without the brackets around it."""
     return expression.unnest()
 
 
-# The structure of an expression: equal for expressions that Spark takes as equal, and for no others.
+# The structure of an expression: equal exactly for expressions that Spark considers equal.
 Canonical = tuple[object, ...]
 Types = Mapping[str, exp.DataType]
 
@@ -206,8 +209,8 @@ Types = Mapping[str, exp.DataType]
 def canonical(expression: exp.Expr, types: Types) -> Canonical:
     """The structure by which Spark recognises equal expressions, in GROUP BY and among aggregates.
 
-    The operands of commutative operators have no order, nor has what follows IN; a > b is b < a, and NOT a > b is a <= b. Else
-    brackets count: they are part of the tree, though not of its text, so that a - (b - c) is not a - b - c.
+    The operands of commutative operators, and of IN, are unordered; a > b equals b < a, and NOT a > b equals a <= b. Otherwise
+    brackets matter, as they are part of the tree: a - (b - c) is not a - b - c.
     """
     return _canonical(expression, inferred(types))
 
@@ -245,7 +248,7 @@ _NOTS: Mapping[type[exp.Expr], type[exp.Expr]] = {exp.NEQ: exp.EQ, exp.NullSafeN
 
 
 def _negated(node: exp.Expr) -> exp.Expr:
-    """NOT a > b as a <= b, and a <> b as NOT a = b, which it is short for."""
+    """NOT a > b as a <= b, and a <> b as NOT a = b."""
     if type(node) in _NOTS:
         return exp.Not(this=_NOTS[type(node)](this=node.this.copy(), expression=node.expression.copy()))
     inner = bare(node.this) if isinstance(node, exp.Not) else node
@@ -259,9 +262,11 @@ def _unordered(operands: Iterable[exp.Expr], types: Inferred) -> list[Canonical]
 
 
 def _chain(node: exp.Expr, types: Inferred) -> tuple[exp.Expr, ...]:
-    """The operands of a chain of one operator across brackets; of other than conditions only where all have one integral type.
+    """The operands of a chain of one operator, across brackets. Arithmetic is only chained if
+    all operands have the same integral type.
 
-    Wrong without the guard: in (a + b) + c with a and b INT and c BIGINT, Spark casts a + b, which may overflow before.
+    Wrong without the guard: in (a + b) + c with a and b INT and c BIGINT, Spark casts a
+    + b, which may overflow before the cast.
     """
     if isinstance(node, exp.Connector) or types.once(_integral_type, node) is not None:
         return tuple(_flat(node, type(node)))
@@ -269,7 +274,7 @@ def _chain(node: exp.Expr, types: Inferred) -> tuple[exp.Expr, ...]:
 
 
 def _integral_type(node: exp.Expr, types: Inferred) -> exp.DataType | None:
-    """The type that all operands of a chain have, if it is an integral one; None if there is none."""
+    """The integral type that all operands of a chain have; None if there is none."""
     kinds = set()
     for side in map(bare, (node.this, node.expression)):
         kinds.add(types.once(_integral_type, side) if type(side) is type(node) else infer_type(side, types))

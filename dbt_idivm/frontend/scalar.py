@@ -1,15 +1,15 @@
-"""Subqueries as values → joins: with the one row of a scalar subquery, or ⟕ with the one of each outer row.
+"""Subqueries as values → joins: with the single row of a scalar subquery, or ⟕ with the matching row for each outer row.
 
     x > (SELECT avg(y) FROM r)                              l × γ_{; avg(y)}(r)
     (SELECT count(*) FROM r WHERE r.k = l.k AND p(r))       l ⟕_{k = l.k} γ_{k; count(*)}(σ_p(r)), COALESCE(count, 0)
     (SELECT y FROM r WHERE r.id = l.k), r has the key id    l ⟕_{id = l.k} r
 
-A query without GROUP BY that aggregates has exactly one row, and with equalities to the outer row as its only correlated
-conditions it has one group at most for each outer row. Where there is none, each aggregate is NULL, each count 0, and a
-sorted list empty. Under other correlated conditions, or with HAVING, see `of_each.py`; for ORDER BY with LIMIT 1 `limit.py`. Any
-other query may have several rows, on which Spark fails, unless what its conditions fix determines a row, by keys and groups.
+An aggregation without GROUP BY has exactly one row. If its only correlated conditions are equalities with the outer row, it has
+at most one group for each outer row. If there is no group, each aggregate is NULL, each count 0, and a sorted list empty. For
+other correlated conditions, or HAVING, see `of_each.py`; for ORDER BY with LIMIT 1 see `limit.py`. Any other query may have
+several rows, on which Spark fails, unless the values that its conditions fix determine a row, by keys and groups.
 
-EXISTS and IN that are AND-ed conditions of WHERE are ⋉ and ▷ (`subquery.py`), and in `partners.py` where they are values.
+EXISTS and IN are ⋉ and ▷ if they are AND-ed conditions of WHERE (`subquery.py`). As values they are handled in `partners.py`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _SEVERAL = "a scalar subquery that may have several rows: its conditions fix no 
 
 
 def with_scalars(lowering: Lowering, expression: exp.Expr, env: Env, root: Operator, scope: Scope) -> tuple[Operator, Scalars]:
-    """The rows with the values of the scalar subqueries in an expression over them."""
+    """(rows joined with the subqueries of an expression, id of a subquery's node → its value)."""
     found: dict[int, exp.Expr] = {}
     for node in subqueries_in(expression):
         root, found[id(node)] = _valued(lowering, node, env, root, scope)
@@ -65,7 +65,7 @@ def with_scalars(lowering: Lowering, expression: exp.Expr, env: Env, root: Opera
 def with_scalars_of(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope) -> tuple[Operator, Scalars]:
     """The rows with the values of the subqueries in the select list and in HAVING.
 
-    Where one of them uses a name that FROM does not have it is refused: it may be an alias, and these are not known yet.
+    A subquery that uses a name which FROM does not have is refused: it may be an alias, and aliases are not known yet.
     """
     asked = [*node.expressions, *([node.args["having"].this] if node.args.get("having") else [])]
     if is_aggregated(node) and not node.args.get("group"):
@@ -81,7 +81,7 @@ def with_scalars_of(lowering: Lowering, node: exp.Select, env: Env, root: Operat
 
 
 def _valued(lowering: Lowering, node: exp.Expr, env: Env, root: Operator, scope: Scope) -> tuple[Operator, exp.Expr]:
-    """The rows with the value of one subquery over them."""
+    """(rows joined with one subquery, its value over them)."""
     if is_existence(node):
         negations, outermost = negated(node)
         truth = is_asked_for_truth(outermost)
@@ -97,12 +97,12 @@ def _valued(lowering: Lowering, node: exp.Expr, env: Env, root: Operator, scope:
 
 
 def has_one_group(query: exp.Expr) -> bool:
-    """Whether this is one SELECT of aggregates without GROUP BY. It has one row: DISTINCT does not matter."""
+    """Whether this is a single SELECT of aggregates without GROUP BY. It has one row, so DISTINCT does not matter."""
     return is_plain_grouping(query) and not query.args.get("group")
 
 
 def is_plain_grouping(query: exp.Expr) -> bool:
-    """Whether this is one SELECT whose rows are the groups of one GROUP BY, or the one group of all rows."""
+    """Whether this is a single SELECT whose rows are the groups of one GROUP BY, or the one group of all rows."""
     others = (is_windowed, is_generating, is_limited)
     return (
         isinstance(query, exp.Select)
@@ -119,7 +119,7 @@ def _has_values(query: exp.Expr) -> bool:
 
 
 def _item(lowering: Lowering, selected: Sequence[T], place: Place | None) -> T | None:
-    """The one item of the select list."""
+    """The only item of the select list; None, with a finding, if there are several."""
     if len(selected) != 1:
         lowering.findings.append(finding(229, place, what="a scalar subquery of several columns"))
         return None
@@ -127,7 +127,7 @@ def _item(lowering: Lowering, selected: Sequence[T], place: Place | None) -> T |
 
 
 def _joined(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tuple[Operator, exp.Expr]:
-    """The rows joined with the one group of a subquery, or with one for each of them, and its value."""
+    """(rows joined with the single group of a subquery, or with one group for each row; the value)."""
     query = cast(exp.Select, without_brackets(node))
     env = env.within(query)
     place = env.text.place(node, "SELECT")
@@ -151,7 +151,7 @@ def _joined(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tup
 def with_groups(
     lowering: Lowering, grouping: Grouping, pairs: list[Pair], items: Sequence[SelectItem], root: Operator, place: Place | None
 ) -> tuple[Operator, list[exp.Expr]]:
-    """The rows, each with the group that its `pairs` choose, and the values of the items of that, or of no rows."""
+    """(rows, each joined with the group that `pairs` select; the values of the items for this group, or for no rows)."""
     keys = [grouping.key(mine) for _, mine in pairs]
     inner, values = grouping.apply(items)
     nothing = {call.name: zero for call in grouping.calls.values() if (zero := call.of_nothing) is not None}
@@ -160,7 +160,7 @@ def with_groups(
 
 
 def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tuple[Operator, exp.Expr]:
-    """The rows ⟕ those of a subquery of which each has one at most, and its value, which is NULL where there is none."""
+    """(rows ⟕ a subquery with at most one row for each, its value), which is NULL for rows without a match."""
     query, place = without_brackets(node), env.text.place(node, "SELECT")
     firsts = lowering.first_of_each(query, env, root, "scalar", outer=True) if is_limited_to_one(query) else None
     if firsts is not None:
@@ -187,10 +187,11 @@ def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> 
 def correlated_rows(
     lowering: Lowering, node: exp.Expr, env: Env, root: Operator, name: str
 ) -> tuple[Operator, list[exp.Expr], tuple[Entry, ...]] | None:
-    """The rows of a subquery, the conditions under which they belong to a row of `root`, and its columns.
+    """(rows of a subquery, conditions under which they belong to a row of `root`, its
+    columns); None if the correlation is refused.
 
-    A SELECT without aggregates and the groups of one GROUP BY may be correlated, these by equalities. DISTINCT is left out. None
-    where the correlation is refused.
+    A SELECT without aggregates may be correlated by any condition, the groups of one GROUP BY
+    only by equalities. DISTINCT is ignored.
     """
     query, place = without_brackets(node), env.text.place(node, "SELECT")
     if not is_row_by_row(query) and (not is_plain_grouping(query) or _has_values(query)):
@@ -215,7 +216,7 @@ def correlated_rows(
 def with_entries(
     lowering: Lowering, rows: Operator, items: Sequence[SelectItem], values: Sequence[exp.Expr], name: str
 ) -> tuple[Operator, tuple[Entry, ...]]:
-    """The rows with the values of a select list as attributes, and what these are called."""
+    """(rows with the values of a select list as attributes, the columns)."""
     entries = []
     for item, value in zip(items, values, strict=True):
         rows, attribute = with_attribute(lowering, rows, value, name)
@@ -224,7 +225,9 @@ def with_entries(
 
 
 def with_attribute(lowering: Lowering, rows: Operator, value: exp.Expr, name: str) -> tuple[Operator, str]:
-    """The rows with the value as an attribute, which is NULL where there is no row, and that attribute."""
+    """(rows with the value as an attribute, the attribute). Above ⟕, an attribute is NULL
+    in padded rows; an expression may not be.
+    """
     if isinstance(bare(value), exp.Column):
         return rows, bare(value).name
     attribute = lowering.names.attribute(name, described(value))

@@ -1,7 +1,7 @@
-"""What names mean at one place of a query: the columns in scope, and which attribute of the plan each one is.
+"""Name resolution at one place of a query: the columns in scope, and the attribute of the plan for each.
 
-Spark's rules: case does not matter; a qualifier is an alias, or the tail of a table's name; `a.b` may be a column or a
-field of a struct; columns joined by USING appear once, first, and the right one only under its own qualifier.
+Spark's rules: case does not matter. A qualifier is an alias, or the last parts of a table's name. `a.b` may be a column or a
+field of a struct. Columns joined by USING come first and appear once; the right one is only visible with its own qualifier.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Entry:
-    """One column in scope. `qualifier` is the relation's name in parts, lower case."""
+    """One column in scope. `qualifier`: the parts of the relation's name, lower case."""
 
     qualifier: tuple[str, ...]
     name: str
     attribute: str
-    hidden: bool = False  # the right column of USING: found only by its qualifier
+    hidden: bool = False  # the right column of USING: only found with its qualifier
     named: bool = True  # False for a computed column without an alias
 
     def answers(self, qualifier: tuple[str, ...]) -> bool:
-        """Whether a reference with this qualifier may mean this column."""
+        """Whether a reference with this qualifier may refer to this column."""
         if not qualifier:
             return not self.hidden
         return self.qualifier[-len(qualifier) :] == qualifier
@@ -32,11 +32,11 @@ class Entry:
 
 
 class Unknown(LookupError):
-    """No column of that name."""
+    """There is no column of that name."""
 
 
 class Ambiguous(LookupError):
-    """Several columns of that name."""
+    """There are several columns of that name."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.entries = tuple(entries)
@@ -45,7 +45,7 @@ class Ambiguous(LookupError):
 
 @dataclass(frozen=True)
 class Scope:
-    """The columns that a query's expressions can name, in the order of `*`."""
+    """The columns that expressions can refer to, in the order of `*`."""
 
     entries: tuple[Entry, ...] = ()
 
@@ -54,7 +54,7 @@ class Scope:
         return tuple(entry for entry in self.entries if not entry.hidden)
 
     def find(self, name: str, qualifier: tuple[str, ...] = ()) -> Entry:
-        """The one column that `qualifier.name` means. Raises Unknown or Ambiguous."""
+        """The one column that `qualifier.name` refers to. Raises Unknown or Ambiguous."""
         wanted, parts = name.lower(), tuple(part.lower() for part in qualifier)
         found = [e for e in self.entries if e.name.lower() == wanted and e.answers(parts)]
         if not found:
@@ -64,7 +64,9 @@ class Scope:
         return found[0]
 
     def resolve(self, parts: tuple[str, ...]) -> tuple[Entry, tuple[str, ...]]:
-        """The column that a dotted name means, longest qualifier first, and the struct fields behind it."""
+        """(column that a dotted name refers to, the struct fields after it). Longer qualifiers are
+        tried first. Raises Unknown or Ambiguous.
+        """
         for length in range(len(parts) - 1, -1, -1):
             try:
                 return self.find(parts[length], parts[:length]), parts[length + 1 :]
@@ -73,7 +75,7 @@ class Scope:
         raise Unknown(".".join(parts))
 
     def star(self, qualifier: tuple[str, ...] = ()) -> tuple[Entry, ...]:
-        """The columns of `*` or `qualifier.*`; Unknown if no relation has that name."""
+        """The columns of `*` or `qualifier.*`. Raises Unknown if no relation has that name."""
         if not qualifier:
             return self.visible
         parts = tuple(part.lower() for part in qualifier)
@@ -83,7 +85,7 @@ class Scope:
         return tuple(sorted(found, key=lambda entry: not entry.hidden))
 
     def aliased(self, alias: str, names: tuple[str, ...] = ()) -> Scope:
-        """The visible columns under a relation alias, renamed in order if `names` are given."""
+        """The visible columns under a relation alias, renamed to `names` if given."""
         columns = self.visible
         renamed = names or tuple(entry.name for entry in columns)
         pairs = zip(columns, renamed, strict=True)
@@ -92,9 +94,9 @@ class Scope:
         )
 
     def selected(self, names: tuple[str, ...]) -> tuple[Scope, tuple[str, ...]]:
-        """The visible columns of these names, in this order, and those names that are not the name of exactly one.
+        """(visible columns with these names in this order, the names that do not match exactly one column).
 
-        Where these are the names of all, in order, some may be equal.
+        Duplicate names are allowed if `names` are exactly the names of all visible columns in order.
         """
         columns, wanted = self.visible, [name.lower() for name in names]
         if wanted == [entry.name.lower() for entry in columns]:
@@ -107,14 +109,14 @@ class Scope:
         return Scope(self.entries + other.entries)
 
     def first(self, name: str) -> Entry:
-        """The column of that name that USING means: the first one. Raises Unknown."""
+        """The column that USING means by this name: the first one. Raises Unknown."""
         found = next((entry for entry in self.visible if entry.name.lower() == name.lower()), None)
         if found is None:
             raise Unknown(name)
         return found
 
     def shared_with(self, other: Scope) -> tuple[str, ...]:
-        """The columns that NATURAL JOIN joins. Unlike everywhere else, case matters: `Id` and `id` are two names."""
+        """The columns that NATURAL JOIN joins. Here case matters, unlike everywhere else: `Id` and `id` are two names."""
         left = Counter(entry.name for entry in other.visible)
         shared = []
         for name in (entry.name for entry in self.visible):
@@ -124,7 +126,7 @@ class Scope:
         return tuple(shared)
 
     def using(self, other: Scope, names: tuple[str, ...]) -> tuple[Scope, tuple[tuple[Entry, Entry], ...]]:
-        """The scope of `self JOIN other USING (names)`, and the pairs of columns that it joins."""
+        """(scope of `self JOIN other USING (names)`, pairs of joined columns)."""
         pairs = tuple((self.first(name), other.first(name)) for name in names)
         lefts, rights = {left for left, _ in pairs}, {right for _, right in pairs}
         first = tuple(left for left, _ in pairs)
@@ -133,7 +135,9 @@ class Scope:
         return Scope(first + rest + last), pairs
 
     def shown(self, others: Mapping[Entry, Entry]) -> Scope:
-        """With other columns, which may be hidden ones of it, in the places of some, which are hidden now."""
+        """The scope with the columns in `others` (old → new) replaced. The old ones become
+        hidden; the new ones may have been hidden.
+        """
         moved = {replace(each, hidden=True) for each in others.values()}
         kept = tuple(others.get(entry, entry) for entry in self.entries if entry not in moved)
         return Scope(kept + tuple(replace(each, hidden=True) for each in others))

@@ -1,4 +1,4 @@
-"""The clauses of one SELECT above its FROM and WHERE: select list, GROUP BY, HAVING, window functions, DISTINCT."""
+"""The clauses of a SELECT above FROM and WHERE: select list, GROUP BY, HAVING, window functions, DISTINCT."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Item:
-    """One output column: its name, its expression over attributes, what the user wrote; `named` unless made up.
+    """One output column: its name, its expression over attributes, and the user's expression.
 
-    `names` are those of a generator's columns, where it has several.
+    `named` is False if the name is made up. `names` are the column names of a generator with several columns.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Item:
 
 
 def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope, name: str) -> tuple[Operator, Scope]:
-    """γ, σ, μ, ω, π, γ above the rows that satisfy WHERE, each only where the query has it."""
+    """γ, σ, μ, ω, π and γ above the rows that satisfy WHERE, as far as the query has them; with the scope of the result."""
     text = env.text
     grouped = is_aggregated(node)
     clause = node.args.get("group")
@@ -70,7 +70,7 @@ def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope
 
 
 def _again(lowering: Lowering, node: exp.Select, env: Env) -> Operator:
-    """The rows of FROM and WHERE with the values of subqueries once more, with other attributes in the same places."""
+    """Lower the rows of FROM and WHERE and the values of subqueries again, with other attributes at the same positions."""
     root, scope = lowering.source(node, env)
     return with_scalars_of(lowering, node, env, where(lowering, node, env, root, scope), scope)[0]
 
@@ -83,9 +83,9 @@ def items(
     types: Mapping[str, exp.DataType],
     scalars: Scalars = MappingProxyType({}),
 ) -> Iterator[Item]:
-    """The select list, stars expanded. An item may use the aliases before it, where FROM has no such column.
+    """The select list with stars expanded. An item may use the aliases before it if FROM has no such column.
 
-    `types` are those of the attributes in scope, `scalars` the values of its subqueries.
+    `types`: types of the attributes in scope. `scalars`: values of the subqueries in the list.
     """
     aliases: dict[str, list[exp.Expr]] = {}
     resolver, text = Resolver(scope, env, lowering.findings, aliases, scalars=scalars), env.text
@@ -102,7 +102,7 @@ def items(
 
 
 def _star(lowering: Lowering, raw: exp.Expr, text: Text, scope: Scope, types: Mapping[str, exp.DataType]) -> Iterator[Item]:
-    """The columns of `*` or `t.*`, or the fields of a struct, without those after EXCEPT."""
+    """The columns of `*` or `t.*`, or the fields of a struct, except those after EXCEPT."""
     qualifier = tuple(part.name for part in raw.parts[:-1]) if isinstance(raw, exp.Column) else ()
     star = raw.this if isinstance(raw, exp.Column) else raw
     left_out = {each.name.lower() for each in star.args.get("except_") or ()}
@@ -125,7 +125,7 @@ def _star(lowering: Lowering, raw: exp.Expr, text: Text, scope: Scope, types: Ma
 
 
 def _fields(name: tuple[str, ...], raw: exp.Expr, scope: Scope, types: Mapping[str, exp.DataType]) -> list[Item] | None:
-    """The fields of the struct that a dotted name refers to, an empty list if it is not a struct; None if its type is unknown."""
+    """The fields of the struct that a dotted name refers to; [] if it is not a struct, None if its type is unknown."""
     try:
         entry, path = scope.resolve(name)
     except (Unknown, Ambiguous):
@@ -138,7 +138,7 @@ def _fields(name: tuple[str, ...], raw: exp.Expr, scope: Scope, types: Mapping[s
 
 
 def _name(raw: exp.Expr) -> str:
-    """The column name that Spark gives, where it is one that a table can have; else ""."""
+    """The column name that Spark gives the item, if a table can have such a column; else ""."""
     if isinstance(raw, exp.Alias):
         return str(raw.alias)
     inner = bare(raw)
@@ -146,13 +146,13 @@ def _name(raw: exp.Expr) -> str:
         inner = inner.this
     if isinstance(inner, exp.Column):
         return inner.name
-    if isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier):  # and not the call of a function
+    if isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier):  # not a function call
         return str(inner.expression.name)
     return inner.name if isinstance(inner, exp.Literal) else ""
 
 
 def _project(lowering: Lowering, root: Operator, items: tuple[Item, ...], name: str) -> tuple[Operator, Scope]:
-    """π where something is computed; attributes that pass keep their names."""
+    """(π if an item is computed, else `root`; the scope). Attributes that pass through keep their names."""
     definitions: dict[str, exp.Expr] = {}
     entries = []
     for item in items:

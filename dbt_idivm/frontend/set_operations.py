@@ -1,4 +1,4 @@
-"""UNION, INTERSECT and EXCEPT, and the rows of VALUES → ∪, ⋉, ▷, γ, their branches cast to the types of the whole."""
+"""UNION, INTERSECT and EXCEPT, and the rows of VALUES → ∪, ⋉, ▷, γ, with branches cast to the types of the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def set_operation(lowering: Lowering, node: exp.SetOperation, env: Env, name: str) -> tuple[Operator, Scope]:
-    """UNION ALL of all branches; INTERSECT is ⋉ on equal columns, EXCEPT is ▷. DISTINCT is γ without aggregates above it.
+    """UNION ALL is ∪, INTERSECT is ⋉ on equal columns, EXCEPT is ▷. DISTINCT adds γ without aggregates.
 
     INTERSECT ALL and EXCEPT ALL count the copies of a row on both sides.
     """
@@ -42,7 +42,7 @@ def set_operation(lowering: Lowering, node: exp.SetOperation, env: Env, name: st
         lowering.findings += incomparable_attributes(outputs, united, place, word)
         root = copies_left(united, lowering.names, name, common=isinstance(node, exp.Intersect))
     elif not isinstance(node, exp.Union):
-        # its branches, which are cast as those of UNION ALL are
+        # the branches were cast as for UNION ALL
         left, right = united.inputs
         lowering.uncast += lowering.unions in lowering.untyped_unions or lowering.uncast > before
         outputs, others = cast("tuple[tuple[str, ...], tuple[str, ...]]", united.sources)
@@ -59,9 +59,9 @@ def set_operation(lowering: Lowering, node: exp.SetOperation, env: Env, name: st
 def united_all(
     lowering: Lowering, branches: Sequence[Rows], place: Place | None, name: str, *, at_once: bool = False, later: bool = False
 ) -> tuple[UnionAll, tuple[str, ...]]:
-    """∪ of branches of one width, each cast to its types if these are known, and its outputs. `at_once`: rows of VALUES.
+    """(∪ of branches of equal width, each cast to the types of the result if these are known; its outputs).
 
-    `later`: its types are not asked for yet, because those of a branch will be others.
+    `at_once`: the branches are rows of VALUES. `later`: types are not asked for yet, because those of a branch will change.
     """
     entries = branches[0].scope.entries
     union = lowering.names.union(name)
@@ -88,7 +88,7 @@ def _word(node: exp.SetOperation) -> str:
 
 
 def _branches(node: exp.SetOperation) -> list[exp.Expr]:
-    """The branches of UNION ALLs that chain to the left; any other has two."""
+    """The branches of a left-deep chain of UNION ALLs; two branches for any other operation."""
     left = node.this
     plain = all(isinstance(each, exp.Union) and not each.args.get("distinct") for each in (node, left))
     if plain and not left.args.get("with_"):

@@ -1,19 +1,19 @@
-"""Where Spark's optimizer decides which of 0.0 and -0.0 a query sees.
+"""Queries for which Spark's optimizer decides whether they see 0.0 or -0.0.
 
-Conditions that tell the two apart, where something else of the query takes them as equal:
+First, conditions that distinguish the two while another part of the query considers them equal:
 
     SELECT k, n FROM (SELECT k, f, count(*) OVER (PARTITION BY f) AS n FROM t) WHERE CAST(f AS STRING) = '-0.0'
     SELECT k FROM t WHERE f = 0.0D AND CAST(f AS STRING) = '-0.0'
 
-Spark's optimizer takes equal values as identical ones. It evaluates the first condition before the window, so that n counts the
-rows with -0.0 alone, and the second for the constant 0.0, so that no row is found. What such a query means depends on the plan
-that Spark makes of it, and a refresh, which is another query, has another plan.
+Spark's optimizer treats equal values as identical. It evaluates the first condition before the window, so that n only counts the
+rows with -0.0, and the second for the constant 0.0, so that no row is found. The meaning of such a query depends on Spark's plan
+for it, and a refresh, which is another query, has another plan.
 
-And constants that groups are made by:
+Second, constants in GROUP BY:
 
     SELECT n, count(*) AS c FROM (SELECT k, -0.0D AS n FROM t) GROUP BY n
 
-The zero of a group is 0.0, unless the optimizer has put the constant in its place.
+The zero of a group is 0.0, unless the optimizer has replaced it by the constant.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators import Aggregate, Project, Window
 
 _EQUATING = (exp.EQ, exp.NullSafeEQ, exp.In)
-# Their value is the same for 0.0 and -0.0, but for its own sign.
+# Their results for 0.0 and -0.0 are the same, or differ only in the sign of a zero.
 _BLIND = (
     *_EQUATING,
     exp.NEQ,
@@ -66,12 +66,12 @@ _BLIND = (
     exp.Paren,
     exp.Dot,
 )
-_SIGNED = frozenset({Type.FLOAT, Type.DOUBLE, Type.UNKNOWN, Type.OBJECT})  # the last two may be or hold any
+_SIGNED = frozenset({Type.FLOAT, Type.DOUBLE, Type.UNKNOWN, Type.OBJECT})  # the last two may be or contain any type
 _Types = Mapping[str, exp.DataType]
 
 
 def signed_zeros(root: Operator) -> Iterator[Finding]:
-    """IDIVM-235 for the first such condition, if there is one. Which attributes are equal to which is not followed."""
+    """IDIVM-235 for the first such condition, if there is one. Equalities between attributes are not traced."""
     conditions = list(_conditions(root))
     if not any(_equates(each, types) for each, types in conditions) and not any(map(_divides, operators_of(root, Window))):
         return
@@ -82,7 +82,7 @@ def signed_zeros(root: Operator) -> Iterator[Finding]:
 
 
 def constant_zeros(root: Operator) -> Iterator[Finding]:
-    """IDIVM-228 for each constant that may be -0.0 and that an attribute of groups is, or is computed from."""
+    """IDIVM-228 for each group attribute that is, or is computed from, a constant that may be -0.0."""
     constants: dict[str, exp.Expr] = {}  # attribute → such a constant
     for node in operators(root):  # inputs first
         types = inferred({name: kind for child in node.inputs for name, kind in child.types.items()})
@@ -103,7 +103,7 @@ def constant_zeros(root: Operator) -> Iterator[Finding]:
 
 
 def _reading(value: exp.Expr) -> set[int]:
-    """The identities of the nodes that an attribute is in. Each is visited once, however many there are below it."""
+    """The ids of the nodes that contain an attribute. Each node is visited once, however many attributes are below it."""
     found: set[int] = set()
     for column in value.find_all(exp.Column):
         node: exp.Expr | None = column
@@ -114,7 +114,7 @@ def _reading(value: exp.Expr) -> set[int]:
 
 
 def _may_be_negative(node: exp.Expr, types: _Types) -> bool:
-    """Whether a constant is one of floating-point numbers that may be -0.0."""
+    """Whether this is a floating-point constant that may be -0.0."""
     if not isinstance(node, exp.Condition) or isinstance(node, exp.Literal):
         return False
     inner, negated = node.unnest(), False
@@ -130,14 +130,14 @@ def _may_be_negative(node: exp.Expr, types: _Types) -> bool:
 
 
 def _conditions(root: Operator) -> Iterator[tuple[exp.Expr, _Types]]:
-    """The conditions of selections and joins, with the types of what they read."""
+    """The conditions of selections and joins, with the types of the attributes that they read."""
     for node in operators(root):
         if isinstance(node, Filter | Pair | OuterPair | Probe):
             yield node.condition, {name: kind for child in node.inputs for name, kind in child.types.items()}
 
 
 def _equates(condition: exp.Expr, types: _Types) -> bool:
-    """Whether the condition says that a value which may be a zero of either sign equals another."""
+    """Whether the condition tests equality of a value that may be a zero of either sign."""
     known = inferred(types)
     return any(_has_zeros(infer_type(node.this, known)) for node in condition.find_all(*_EQUATING))
 
@@ -147,7 +147,7 @@ def _divides(window: Window) -> bool:
 
 
 def _telling(root: Operator) -> frozenset[str]:
-    """The attributes whose value differs for 0.0 and -0.0, other than by its own sign."""
+    """The attributes whose value differs for 0.0 and -0.0 by more than the sign of a zero."""
     found: set[str] = set()
     for node in operators_of(root, Project):  # inputs first
         types = node.child.types
@@ -156,8 +156,8 @@ def _telling(root: Operator) -> frozenset[str]:
 
 
 def _tells(expression: exp.Expr, types: _Types) -> bool:
-    """Whether the expression may differ for 0.0 and -0.0, other than by its own sign."""
-    left = [(expression, True)]  # a part, and whether all that uses it is blind
+    """Whether the expression may differ for 0.0 and -0.0 by more than the sign of a zero."""
+    left = [(expression, True)]  # (part, whether everything above it ignores the sign of zeros)
     while left:
         node, is_seen_blindly = left.pop()
         if isinstance(node, exp.Column) and node.name in types and _has_zeros(types[node.name]) and not is_seen_blindly:
@@ -168,7 +168,7 @@ def _tells(expression: exp.Expr, types: _Types) -> bool:
 
 
 def _has_zeros(kind: exp.DataType) -> bool:
-    """Whether values of the type may be, or hold, a zero of either sign."""
+    """Whether values of the type may be, or contain, a zero of either sign."""
     return any(part.this in _SIGNED for part in kind.find_all(exp.DataType))
 
 

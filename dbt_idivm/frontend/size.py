@@ -1,4 +1,4 @@
-"""How large a SELECT may be that is planned. What is larger is rebuilt, before it is parsed or lowered as a whole."""
+"""Size limits for a SELECT to be planned. A larger one is rebuilt; this is decided before it is parsed or lowered completely."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from dbt_idivm.errors import Finding, finding
 
 MOST_CHARACTERS = 1_000_000
 MOST_COLUMNS = 2_000
-# A CTE that is used twice by one that is used twice .. is 2^n tables for n of them, for Spark as well.
+# If each of n CTEs uses the previous one twice, they expand to 2^n tables, for Spark as well.
 MOST_TABLES = 1_000
 
 
 def too_large(what: str) -> Finding:
-    """IDIVM-238; `what` the SELECT has too much of."""
+    """IDIVM-238. `what`: the quantity that exceeds a limit, such as "2,001 columns"."""
     return finding(238, what=what, characters=f"{MOST_CHARACTERS:,}", columns=f"{MOST_COLUMNS:,}", tables=f"{MOST_TABLES:,}")
 
 
 def too_long(sql: str) -> Finding | None:
-    """Why a text is not parsed; None if it is."""
+    """The finding if a text is too long to be parsed; else None."""
     return too_large(f"{len(sql):,} characters") if len(sql) > MOST_CHARACTERS else None
 
 
 def too_wide(columns: int) -> Finding | None:
-    """Why a SELECT of so many columns is not planned; None if it is."""
+    """The finding if a SELECT with this number of columns is too wide to be planned; else None."""
     return too_large(f"{columns:,} columns") if columns > MOST_COLUMNS else None

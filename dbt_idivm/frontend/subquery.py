@@ -3,8 +3,8 @@
     WHERE a AND EXISTS (SELECT … FROM r WHERE p(r) AND q(r, l))     σ_a(l) ⋉_q σ_p(r)
     WHERE x NOT IN (SELECT y FROM r)                                l ▷_{x = y OR (x = y) IS NULL} r
 
-A name refers to a column of the subquery's own FROM, otherwise to one of the outer query. Such correlated names are allowed in
-the AND-ed parts of the subquery's WHERE; anywhere else, or if they refer to a query further out, they are refused.
+A name refers to a column of the subquery's own FROM, or else to one of the outer query. Such correlated names are allowed in the
+AND-ed parts of the subquery's WHERE. Anywhere else, or if they refer to a query further out, they are refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def parts_of(condition: exp.Expr) -> Iterator[exp.Expr]:
-    """The AND-ed parts, whatever their brackets."""
+    """The AND-ed parts of a condition, across brackets."""
     inner = bare(condition)
     if isinstance(inner, exp.And):
         yield from parts_of(inner.left)
@@ -39,7 +39,7 @@ def parts_of(condition: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def where(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope) -> Operator:
-    """σ, ⋉ and ▷ above the rows of FROM, each only where WHERE has it. Names of queries around are refused."""
+    """σ, ⋉ and ▷ above the rows of FROM, as far as WHERE needs them. Names of enclosing queries are refused."""
     root, correlated = filtered(lowering, node, env, root, scope, correlate=False)
     assert not correlated
     return root
@@ -48,7 +48,7 @@ def where(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope:
 def filtered(
     lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope, *, correlate: bool
 ) -> tuple[Operator, list[exp.Expr]]:
-    """The rows that satisfy WHERE, and with `correlate` its conditions that also refer to the outer query, over attributes."""
+    """(rows that satisfy WHERE, its correlated conditions over attributes). The latter are empty without `correlate`."""
     clause = node.args.get("where")
     if clause is None:
         return root, []

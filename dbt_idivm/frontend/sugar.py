@@ -1,11 +1,11 @@
-"""Syntactic sugar: constructs that are written with others before any name is resolved, so that no rule has to know them.
+"""Syntactic sugar: constructs that are rewritten with others before any name is resolved, so that no rule has to handle them.
 
 sum(x) FILTER (WHERE c)      sum(CASE WHEN c THEN x END)
 count(*) FILTER (WHERE c)    count(CASE WHEN c THEN 1 END)
 corr(x, y) FILTER (WHERE c)  corr(CASE WHEN c THEN x END, y)
-first(x) IGNORE NULLS        first(x), which is maintained only where x has one value
-count_if(c)                  count(CASE WHEN CAST(c AS BOOLEAN) THEN 1 END), which takes a text as well
-f() OVER w                   f() OVER (…) of WINDOW w AS (…)
+first(x) IGNORE NULLS        first(x), which is only maintained if x has one value per group
+count_if(c)                  count(CASE WHEN CAST(c AS BOOLEAN) THEN 1 END), which accepts a text as well
+f() OVER w                   f() OVER (…) for WINDOW w AS (…)
 window_time(w)               timestamp_micros(unix_micros(w.end) - 1)
 """
 
@@ -22,7 +22,7 @@ from dbt_idivm.frontend.time_windows import window_time
 
 
 def without_sugar(tree: exp.Query) -> None:
-    """Write the constructs of a query with others; it is changed in place."""
+    """Rewrite the syntactic sugar of a query, in place."""
     for query in tree.find_all(exp.Select):
         if query.args.get("windows"):
             _write_windows(query)
@@ -38,7 +38,7 @@ def without_sugar(tree: exp.Query) -> None:
 
 
 def _write_windows(query: exp.Select) -> None:
-    """Each `OVER w` with the window that WINDOW has under that name, in the same case."""
+    """Replace each `OVER w` by the definition of w in the WINDOW clause; names are case-sensitive."""
     named = {window.name: window for window in query.args["windows"]}
     query.set("windows", None)
     for use in [each for item in query.expressions for each in own_nodes(item) if isinstance(each, exp.Window)]:
@@ -53,8 +53,11 @@ def _write_windows(query: exp.Select) -> None:
 
 
 def _unfiltered(node: exp.Filter) -> exp.Expr:
-    """The aggregate over the rows for which the condition is true: aggregates leave out rows in which their first argument, or
-    what they or max_by order by, is NULL, and CASE evaluates its value only where its condition is true, as FILTER does."""
+    """The aggregate over the rows for which the condition is true, without FILTER.
+
+    Aggregates ignore rows in which their first argument, or the value that they or max_by order by, is NULL. CASE evaluates
+    its value only if its condition is true, as FILTER does.
+    """
     call, condition = node.this, node.expression.this
     values = [each.this for each in call.expression.expressions] if isinstance(call, exp.WithinGroup) else []
     function = function_of(call)
@@ -63,7 +66,7 @@ def _unfiltered(node: exp.Filter) -> exp.Expr:
         values.append(value_of(function))
     if isinstance(function, BY):
         values.append(function.expression)
-    for value in filter(None, values):  # max_by of one argument is for Spark to refuse
+    for value in filter(None, values):  # max_by with one argument: Spark refuses it
         value.replace(_where(condition, exp.Literal.number(1) if isinstance(value, exp.Star) else value))
     return cast(exp.Expr, call)
 

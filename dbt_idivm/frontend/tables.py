@@ -1,4 +1,4 @@
-"""Which relations a query reads."""
+"""The relations that a query reads."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dbt_idivm.relation_name import relation_name
 
 @deep_recursion()
 def tables_in(sql: str) -> tuple[str, ...]:
-    """The names of the relations that `sql` reads, each once, in reading order; CTE names are none.
+    """The names of the relations that `sql` reads, each once, in reading order, without CTEs.
 
-    Raises IDIVM-220 for what does not parse.
+    Raises IDIVM-220 if `sql` does not parse.
     """
     text = Text(sql)
     tree = text.parse()
@@ -27,8 +27,10 @@ def tables_in(sql: str) -> tuple[str, ...]:
 
 @deep_recursion()
 def depends_on_order(sql: str) -> bool:
-    """Whether the order of the columns of what `sql` reads may change what it gives: it has a `*`, or names columns by their
-    place, as `t AS x(a, b)` does."""
+    """Whether the column order of the relations that `sql` reads may change its result.
+
+    It may if there is a `*`, or columns are named by position, as in `t AS x(a, b)`.
+    """
     tree = Text(sql).parse()
     if isinstance(tree, Finding):
         return True
@@ -42,7 +44,7 @@ def names_in(tree: exp.Expr) -> tuple[str, ...]:
 
 
 def relations(tree: exp.Expr) -> Iterator[tuple[str, exp.Table]]:
-    """Name and node of each reference to a relation of the catalog."""
+    """(name, node) for each reference to a relation of the catalog."""
     found = [table for table in tree.find_all(exp.Table) if not isinstance(table.this, exp.Func)]
     for table in sorted(found, key=_position):
         if len(table.parts) > 1 or not _is_cte(table):
@@ -58,7 +60,7 @@ def _position(table: exp.Table) -> int:
 
 
 def _is_cte(table: exp.Table) -> bool:
-    """Whether a CTE of that name is visible here: of an enclosing query, and defined before."""
+    """Whether a CTE of that name is visible here: it belongs to an enclosing query and is defined before."""
     name = table.name.lower()
     inside: exp.Expr = table
     ancestor = table.parent

@@ -1,4 +1,4 @@
-"""One SQL text: its tree, and the way back from a node of the tree to the span that the user wrote."""
+"""One SQL text: its tree, and the mapping from nodes of the tree back to the user's text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dbt_idivm.frontend.dialect import parse, tokens_of
 from dbt_idivm.relation_name import name_parts
 
 _OTHER_NAMES: dict[type[exp.Expr], tuple[str, ...]] = {exp.ApproxQuantile: ("APPROX_PERCENTILE",)}
-Span = tuple[int, int]  # first character, one past the last
+Span = tuple[int, int]  # (first character, one past the last)
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,9 @@ class Text:
 
     @property
     def functions(self) -> frozenset[str]:
-        """Those of them that may be called here. A view calls one without a schema in the schema where it was created."""
+        """The listed functions that may be called here. In a view, names without a schema depend
+        on the schema where the view was created.
+        """
         return frozenset(name for name in self.listed if self.view is None or len(name_parts(name)) > 1)
 
     def parse(self) -> exp.Query | Finding:
@@ -53,7 +55,7 @@ class Text:
         return finding(220, self._line_place(1), message="it is not a query")
 
     def place(self, node: exp.Expr, *words: str) -> Place | None:
-        """The place of `node` in the text; with `words`, from the nearest of these keywords before it."""
+        """The place of `node` in the text. With `words`, it starts at the nearest of these keywords before the node."""
         span = self.span(node) or self._word(node, words)
         if span is None:
             return self.place(node.parent, *words) if node.parent else None
@@ -62,7 +64,7 @@ class Text:
         return self.place_at(*span)
 
     def place_at(self, start: int, end: int) -> Place:
-        """The span as a place: its first line only."""
+        """The first line of the span as a place."""
         line = self.sql.count("\n", 0, start)
         begin = self.sql.rfind("\n", 0, start) + 1
         text = self.sql[begin:].split("\n", 1)[0].rstrip("\r")
@@ -70,7 +72,9 @@ class Text:
         return Place(line + 1, text.expandtabs(1), start - begin, max(width, start - begin + 1), self.view)
 
     def span(self, node: exp.Expr) -> Span | None:
-        """The characters from the first to the last positioned descendant, with the bracket that closes a call."""
+        """From the first to the last positioned descendant, including the bracket that
+        closes a call; None if there are no positions.
+        """
         found = [part for part in node.walk() if "start" in part.meta]
         if not found:
             return None
@@ -81,7 +85,7 @@ class Text:
         return start, self._close(start, end)
 
     def _start_of_call(self, node: exp.Func, start: int) -> int:
-        """Where the name of a call is whose own position is not known; `start` is that of its first argument."""
+        """The start of a call whose own position is unknown. `start`: that of its first argument."""
         number = self._number_at(start)
         before = self.tokens[max(0, number - 2) : number]
         names = {*node.sql_names(), node.sql(DIALECT).partition("(")[0], *_OTHER_NAMES.get(type(node), ())}
@@ -90,7 +94,7 @@ class Text:
         return start
 
     def source(self, node: exp.Expr) -> str:
-        """The text of `node` as the user wrote it, on one line."""
+        """The user's text for `node`, on one line."""
         span = self.span(node)
         return " ".join(self.sql[slice(*span)].split()) if span else node.sql(DIALECT)
 
@@ -103,11 +107,11 @@ class Text:
         return [token.start for token in self.tokens]
 
     def _number_at(self, start: int) -> int:
-        """The number of the first token that begins at this character or behind it."""
+        """The index of the first token that starts at this character or after it."""
         return bisect_left(self._starts, start)
 
     def _close(self, start: int, end: int) -> int:
-        """`end` moved behind the brackets that are opened after `start` and close right there."""
+        """`end`, moved past closing brackets that directly follow and that match brackets opened after `start`."""
         depth = 0
         for token in islice(self.tokens, self._number_at(start), None):
             opens = token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET)
@@ -123,7 +127,7 @@ class Text:
         return near[-1] if near else start
 
     def _word(self, node: exp.Expr, words: tuple[str, ...]) -> Span | None:
-        """The span of a node without positions: its keyword, or the name that it is written by (CURRENT_USER)."""
+        """The span of a node without positions: its keyword, or the name by which it is written (CURRENT_USER)."""
         wanted = words or (node.sql(DIALECT).split("(")[0].upper(),)
         found = [token for token in self.tokens if token.text.upper() in wanted]
         return (found[-1].start, found[-1].end + 1) if found else None

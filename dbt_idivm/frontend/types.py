@@ -1,8 +1,8 @@
 """Types that cannot be compared: MAP and VARIANT.
 
-Rows cannot be identified by such values, nor joined or grouped by them. Whether a MAP has changed is seen by its text and its
-JSON. Those of a VARIANT do not say its type, so no plan can read one, but parts of it (`variants.py`). A struct that DESCRIBE
-truncates may contain either; it is read.
+Rows cannot be identified, joined or grouped by such values. Changes of a MAP are detected by its text and its JSON. For a VARIANT
+these do not show the types inside, so a plan can only read parts of it (`variants.py`). A struct that DESCRIBE truncates may
+contain either; it is accepted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMPARISONS = (exp.EQ, exp.NullSafeEQ, exp.NEQ, exp.NullSafeNEQ, exp.LT, exp.GT,
 
 
 def incomparable_attributes(names: tuple[str, ...], root: Operator, place: Place | None, use: str) -> Iterator[Finding]:
-    """Findings for attributes of `root` that are to be compared and cannot."""
+    """Findings for attributes of `root` that would have to be compared but cannot be."""
     types = root.types
     for name in names:
         if is_incomparable(types[name]):
@@ -29,7 +29,7 @@ def incomparable_attributes(names: tuple[str, ...], root: Operator, place: Place
 
 
 def incomparable_operands(condition: exp.Expr, types: Mapping[str, exp.DataType], place: Place | None) -> Iterator[Finding]:
-    """Findings for comparisons inside `condition`."""
+    """Findings for comparisons inside `condition` whose operands cannot be compared."""
     known = inferred(types)
     for node in condition.find_all(*COMPARISONS):
         for side in (node.this, node.expression):
@@ -39,7 +39,7 @@ def incomparable_operands(condition: exp.Expr, types: Mapping[str, exp.DataType]
 
 
 def incomparable_outputs(root: Operator, output: tuple[str, ...]) -> Iterator[Finding]:
-    """Findings for what the view would store, read from a table or made by a function."""
+    """Findings for outputs that the view cannot store because no net diff can contain them."""
     types = root.types
     for name in output:
         if cannot_be_carried(types[name]):
@@ -47,7 +47,7 @@ def incomparable_outputs(root: Operator, output: tuple[str, ...]) -> Iterator[Fi
 
 
 def incomparable_rows(root: Operator, used: tuple[str, ...], places: Mapping[str, Place | None]) -> Iterator[Finding]:
-    """Findings for scans of which such a column is used; without a key, rows are named by all their columns."""
+    """Findings for scans that use such a column. Without a key, rows are identified by all their columns."""
     for scan, needed in handed_down(root, frozenset(used), lambda node, above: node.needed(above), Scan):
         yield from _incomparable_values(scan, tuple(name for name in scan.columns if name in needed), places.get(scan.occurrence))
 

@@ -1,9 +1,9 @@
-"""Lists and sets of a group, and values by an order, which depend on the order of its rows.
+"""Aggregates whose result may depend on the row order: lists and sets of a group, and values selected by an order.
 
-A sorted list has one value only if its equal elements are identical: of 0.0 and -0.0 that of the first row comes first, and it is
-the one that collect_set keeps. COLLECT_SET compares arrays and structs in the form in which Spark happens to have them, so that a
-value of another task may be another element. max_by and min_by take the first row of those with the greatest or least y; first,
-last and any_value that of any row, so that only a value that all rows of a group have in common is determined.
+A sorted list is determined only if its equal elements are identical: of 0.0 and -0.0, the one that is read first comes first, and
+collect_set keeps that one. collect_set compares arrays and structs by their internal representation, so that equal values from
+different tasks may be different elements. max_by and min_by take the first of the rows with the greatest or least y. first, last
+and any_value take any row, so they are determined only if all rows of a group have the same value.
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ _UNCERTAIN = "of a type that the planner is not certain of (CAST what it collect
 
 
 def unsettled(aggregate: exp.Expr, rows: Operator, groups: frozenset[str]) -> str | None:
-    """What depends on the order of rows: the aggregate over attributes of `rows`, with the reason; None if it does not. `groups`:
-    the attributes among the expressions of GROUP BY."""
+    """The aggregate, over attributes of `rows`, and why it depends on the row order; None if it does not.
+
+    `groups`: the attributes among the expressions of GROUP BY.
+    """
     function = function_of(aggregate)
     if isinstance(function, ANY):
         return f"{as_written(aggregate)} {_why(function, rows, ordered=True) or _SEVERAL}"
@@ -52,7 +54,7 @@ def unsettled(aggregate: exp.Expr, rows: Operator, groups: frozenset[str]) -> st
 
 
 def is_common(value: exp.Expr, rows: Operator, groups: frozenset[str]) -> bool:
-    """Whether the attributes `groups` determine all that an expression reads, so that it has one value in each group."""
+    """Whether the attributes `groups` determine all attributes that an expression reads, so that it has one value per group."""
     used = attributes(value)
     determined = determined_by(groups, facts_of(infer_ids(rows)).dependencies)
     return bool(groups and used) and all(name in determined and has_identical_values(column(name), rows) for name in used)
@@ -60,14 +62,16 @@ def is_common(value: exp.Expr, rows: Operator, groups: frozenset[str]) -> bool:
 
 # Wrong without it: 0.0 and -0.0 are one group, and first(x) may be either.
 def has_identical_values(value: exp.Expr, rows: Operator) -> bool:
-    """Whether values of an expression are certainly identical where they are equal."""
+    """Whether equal values of an expression are certainly identical."""
     kind = certain_type_of_parts(value, rows.certain_types)
     return kind is not None and equal_is_identical(kind)
 
 
-# Wrong without it: of (1, 'a', 7) and (2, 'b', 7) max_by(text, number) is the text of the row that Spark happens to read first.
+# Wrong without it: for (1, 'a', 7) and (2, 'b', 7), max_by(text, number) is the text of the row that Spark happens to read first.
 def _has_one_row_by(order: exp.Expr, rows: Operator, groups: frozenset[str]) -> bool:
-    """Whether no two rows of a group have the same value of a column, but NULL, or of a struct; that of filtered rows, too."""
+    """Whether no two rows of a group have the same value of the column (NULL apart) or struct
+    `order`, also inside a CASE from FILTER.
+    """
     if isinstance(order, exp.Case) and len(order.args["ifs"]) == 1 and not order.this and not order.args.get("default"):
         order = order.args["ifs"][0].args["true"]
     parts = parts_of_value(order)

@@ -1,7 +1,7 @@
-"""Functions that the user created and lists as deterministic (config `deterministic_functions`): calls, and what refuses them.
+"""Functions that the user created and lists as deterministic (config `deterministic_functions`): their calls and refusals.
 
-A listed name means the calls that are written with it, whatever the case: `f` means f(x), `main.f` means main.f(x). Where a
-name alone leads depends on the current schema and on temporary functions, so neither means the other.
+A listed name covers exactly the calls that are written with it, ignoring case: `f` covers f(x), and `main.f` covers main.f(x).
+Neither covers the other, because the meaning of an unqualified name depends on the current schema and on temporary functions.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _CASTABLE = frozenset(
         Type.BINARY,
     }
 )
-# What takes more than one row, or makes more than one.
+# Nodes around a call that make it read or return more than one row.
 _OF_ROWS = (exp.Window, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Table, exp.Lateral)
 
 
 def is_built_in(name: str) -> bool:
-    """Whether a name is that of one of Spark's own functions."""
+    """Whether this is the name of one of Spark's built-in functions."""
     *schema, function = name_parts(name.lower())
     return tuple(schema) in _SPARKS_OWN or (not schema and function in functions.BUILT_IN)
 
 
 def called(node: exp.Expr) -> str | None:
-    """The name of the function that this is a call of, with its schema; None for what is no call by name."""
+    """The name, with its schema, of the function that this node calls by name; None for any other node."""
     if isinstance(node, exp.Anonymous) and not is_qualified(node):
         return relation_name(node.name)
     if not isinstance(node, exp.Dot) or not isinstance(node.expression, exp.Anonymous):
@@ -60,7 +60,7 @@ def called(node: exp.Expr) -> str | None:
 
 
 def calls(tree: exp.Expr) -> Iterator[tuple[str, exp.Expr]]:
-    """The calls by name in a tree, each with the name."""
+    """(name, node) for each call by name of a function that is not built in."""
     for node in tree.walk():
         name = called(node)
         if name is not None and not is_built_in(name):
@@ -68,7 +68,7 @@ def calls(tree: exp.Expr) -> Iterator[tuple[str, exp.Expr]]:
 
 
 def with_types(tree: exp.Expr, known: Mapping[str, UserFunction]) -> None:
-    """Cast calls to the types that they have, where these are known, so that they are certain; `tree` is changed in place."""
+    """Cast calls to their known result types, in place, so that these are certain."""
     for name, node in list(calls(tree)) if known else []:
         kind = returned(name, known)
         if kind is not None:
@@ -78,14 +78,14 @@ def with_types(tree: exp.Expr, known: Mapping[str, UserFunction]) -> None:
 
 
 def returned(name: str, known: Mapping[str, UserFunction]) -> exp.DataType | None:
-    """The type of a function's values; None where it is not known, or a value might not be the same after a CAST to it."""
+    """The type of a function's values; None if it is unknown, or a CAST to it might change a value."""
     function = known.get(name)
     kind = None if function is None or function.returns is None else type_of(function.returns)
     return kind.copy() if kind is not None and kind.this in _CASTABLE and not kind.find(exp.CollateColumnConstraint) else None
 
 
 def refused(node: exp.Expr, name: str, text: Text) -> Finding | None:
-    """Why a call of a user's function is not maintained; None if it is."""
+    """Why a call of a user's function is not maintained; None if it is maintained."""
     place, source = text.place(node), text.source(node)
     if name not in text.functions:
         last = name_parts(name)[-1]

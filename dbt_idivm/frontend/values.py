@@ -1,8 +1,8 @@
-"""VALUES → π over one row for each of its rows.
+"""VALUES → for each of its rows a π over the relation of one row.
 
     VALUES (1, 'a'), (2, 'b') AS t(x, y)        π_{1 → x, 'a' → y}(1) ∪ π_{2 → x, 'b' → y}(1)
 
-A row is a list in brackets, a struct that is written out, or one value. Each stands alone: it names no column.
+A row is a list in brackets, a struct literal, or a single value. Its expressions cannot refer to columns.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from dbt_idivm.operators import OneRow, Project
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
-# Each row is a branch of ∪, which a Δ-script repeats wherever it reads the relation.
+# Each row is a branch of ∪, and a Δ-script repeats all branches wherever it reads the relation.
 MOST_ROWS = 200
 
 
 def cells(row: exp.Expr) -> list[exp.Expr]:
-    """The values of one row. A struct that is a row by itself is its fields, as Spark reads it: `VALUES (struct(1, 2))`."""
+    """The values of one row. A single struct is spread into its fields, as in Spark: `VALUES (struct(1, 2))`."""
     found = row.expressions if isinstance(row, exp.Tuple) else [row]
     if len(found) == 1:
         inner = bare(found[0])
@@ -36,7 +36,7 @@ def cells(row: exp.Expr) -> list[exp.Expr]:
 
 
 def constant_rows(node: exp.Expr, text: Text) -> Finding | None:
-    """What keeps VALUES from being rows; a star where no table is read."""
+    """Why VALUES is refused; also a star in a SELECT without FROM."""
     if isinstance(node, exp.Select) and not node.args.get("from_"):
         star = next((item for item in node.expressions if item.is_star and not isinstance(item, exp.Count)), None)
         return None if star is None else finding(229, text.place(node, "SELECT"), what="a star without FROM")
@@ -53,7 +53,7 @@ def constant_rows(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def rows_of(lowering: Lowering, node: exp.Values, env: Env, name: str) -> list[tuple[Project, Scope]]:
-    """The rows of VALUES, each with what its columns are called before any alias: col1, col2, …"""
+    """The rows of VALUES, each with a scope of its columns, called col1, col2, … before any alias."""
     found = []
     for number, row in enumerate(node.expressions):
         definitions, entries = [], []

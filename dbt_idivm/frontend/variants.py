@@ -1,16 +1,17 @@
-"""What is read of a VARIANT becomes a column of the table that is scanned: try_variant_get(v, '$.a', 'int').
+"""Parts of a VARIANT that a query reads become columns of the scanned table: try_variant_get(v, '$.a', 'int').
 
-Values of a VARIANT cannot be compared, nor does any text distinguish them: JSON and schema of ['2024-01-01', 1] are the same for
-a DATE and for a STRING in it. So a net diff cannot have the VARIANT. What a function makes of it can be compared; it is computed
-where the table or its change feed is read, and the VARIANT itself is read no further.
+Values of a VARIANT cannot be compared, and no text distinguishes them: JSON and schema of ['2024-01-01', 1] are the same for a
+DATE and for a STRING in it. So a net diff cannot contain the VARIANT. The result of a function over it can be compared. It is
+computed where the table or its change feed is read, and the VARIANT itself is not passed on.
 
     π id, try_variant_get(v, '$.a', 'int') → a (t)    becomes    π id, t.c → a (t with c = try_variant_get(v, '$.a', 'int'))
 
-A feed has rows for which the query evaluates nothing: rows that a condition keeps away, and rows that were replaced meanwhile.
-So only what fails for no VARIANT is computed there. variant_get and CAST may, but not for STRING.
+A feed contains rows for which the query does not evaluate the expression: rows that a condition removes, and rows that were
+replaced in the meantime. So only expressions that fail for no VARIANT are computed there. variant_get and CAST may fail, except
+to STRING.
 
-Between the scan and the expression may be what leaves a row's values as they are. Above an outer join that pads the row,
-`v IS NULL` would be NULL; above ∪ a value has several sources. There the VARIANT stays where it is, and is refused.
+Only operators that leave a row's values unchanged may be between the scan and the expression. Above an outer join that pads the
+row, `v IS NULL` would be NULL; above ∪ a value has several sources. In these cases the VARIANT itself is read, and refused.
 """
 
 from __future__ import annotations
@@ -55,13 +56,13 @@ _KINDS = {"is_variant_null": "boolean", "schema_of_variant": "string"}
 
 @dataclass
 class Variants:
-    """The columns that are computed from VARIANTs in one plan, the same ones for its subviews."""
+    """The columns that are computed from VARIANTs in one plan. They are the same in its subviews."""
 
     _names: dict[tuple[str, str], str] = field(default_factory=dict)  # (table, definition) → column
     _taken: set[str] = field(default_factory=set)  # attributes, without their occurrences
 
     def read_at_scans(self, *roots: Operator) -> tuple[Operator, ...]:
-        """The trees with what they read of VARIANTs as columns of their scans. The first one has all nodes of the others."""
+        """The trees with these expressions as columns of their scans. The first tree must contain all nodes of the others."""
         found = _Found(self)
         self._taken.update(name.lower().partition("__")[2] for node in operators(roots[0]) for name in node.columns)
         for node in operators(roots[0]):
@@ -82,12 +83,12 @@ class Variants:
 @dataclass
 class _Found:
     variants: Variants
-    columns: dict[str, dict[str, Attribute]] = field(default_factory=dict)  # occurrence → column → it
-    calls: dict[int, str] = field(default_factory=dict)  # node of an expression → attribute
-    passed: dict[int, dict[str, None]] = field(default_factory=dict)  # π on the way → attributes
+    columns: dict[str, dict[str, Attribute]] = field(default_factory=dict)  # occurrence → column name → column
+    calls: dict[int, str] = field(default_factory=dict)  # id of an expression's node → attribute
+    passed: dict[int, dict[str, None]] = field(default_factory=dict)  # id of a π on the way → attributes to pass
 
     def look_at(self, call: exp.Expr, inputs: tuple[Operator, ...]) -> None:
-        """Note the call, if it is one that can be computed where the table is read."""
+        """Record the call, if it can be computed where the table is read."""
         made = _made_of_variant(call)
         if made is None:
             return
@@ -123,7 +124,7 @@ class _Found:
         return rebuilt
 
     def _read(self, expression: exp.Expr) -> exp.Expr:
-        """The expression with the calls replaced by attributes."""
+        """The expression with the recorded calls replaced by attributes."""
         if not any(id(each) in self.calls for each in expression.walk()):
             return expression
         if id(expression) in self.calls:
@@ -138,16 +139,16 @@ class _Found:
 
 
 def _expressions(node: Operator) -> tuple[exp.Expr, ...]:
-    """What is evaluated over the rows of the inputs."""
+    """The expressions that are evaluated over the rows of the inputs."""
     if isinstance(node, Project):
         return tuple(value for _, value in node.definitions)
     return (node.condition,) if isinstance(node, Select | Join | OuterJoin | SemiAntiJoin) else ()
 
 
 def _made_of_variant(call: exp.Expr) -> tuple[exp.Column, str] | None:
-    """The column that the call is about, perhaps a VARIANT, and the type of what is made of it; None for any other expression.
+    """(column that the call reads, which may be a VARIANT; type of the result); None for any other expression.
 
-    Each takes constants besides, is NULL or a constant for NULL, and fails for no VARIANT.
+    These calls take only constants besides, return NULL or a constant for NULL, and fail for no VARIANT.
     """
     if isinstance(call, exp.Is):
         return (call.this, "boolean") if isinstance(call.this, exp.Column) and isinstance(call.expression, exp.Null) else None
@@ -173,7 +174,7 @@ def _given(call: exp.Expr) -> list[str]:
 
 
 def _type_of(text: str) -> str | None:
-    """The name of a scalar type; None where the text is none."""
+    """The name of a scalar type; None if the text is not one."""
     try:
         kind = exp.DataType.build(text, dialect=DIALECT)
     except SqlglotError:
@@ -187,7 +188,9 @@ def _type_of(text: str) -> str | None:
 
 
 def _way_to_scan(name: str, inputs: tuple[Operator, ...]) -> tuple[Scan, str, list[Project]] | None:
-    """The scan and the VARIANT column of it that an attribute of one of the inputs is, and the π between, from above."""
+    """(scan, its VARIANT column, the πs in between from top to bottom) for an attribute of one
+    of the inputs; None if it is no VARIANT.
+    """
     node = next((each for each in inputs if name in each.columns), None)
     passing: list[Project] = []
     while node is not None and not isinstance(node, Scan):

@@ -1,7 +1,7 @@
-"""Window functions of one SELECT → π (what they read), and one ω for each PARTITION BY; above GROUP BY, below DISTINCT.
+"""Window functions of one SELECT → π for their inputs, and one ω for each PARTITION BY; above GROUP BY, below DISTINCT.
 
-A function is maintained if its value is determined: RANK is the same for rows that ORDER BY does not distinguish, ROW_NUMBER is
-not, so that its partition and order must determine the row. A declared key does, and what determines one.
+A function is maintained if its value is determined. RANK is the same for rows that ORDER BY does not distinguish. ROW_NUMBER is
+not, so its partition and order must determine the row: a declared key does, and so does anything that determines a key.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
     from dbt_idivm.frontend.select import Item
 
-# The same for rows that ORDER BY does not distinguish; and those that are not.
+# Functions that are equal for rows that ORDER BY does not distinguish; then functions that are not.
 _RANKS: Mapping[type[exp.Expr], str] = {exp.Rank: "int", exp.DenseRank: "int", exp.PercentRank: "double", exp.CumeDist: "double"}
 _NUMBERS: Mapping[type[exp.Expr], str] = {exp.RowNumber: "int", exp.Ntile: "int"}
 _VALUES = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.First, exp.Last)
 _AGGREGATES: Mapping[type[exp.Expr], str] = {node: name for name, node in FUNCTIONS.items()}
-INSTEAD = "idivm_instead"  # of a function: the finding if its value is not determined
+INSTEAD = "idivm_instead"  # metadata of a function: the finding to report if its value is not determined
 _HEADS = (*_RANKS, *_NUMBERS, *_VALUES, *_AGGREGATES, exp.CountIf)
 
 
 def is_windowed(node: exp.Select) -> bool:
-    """Whether the select list has window functions."""
+    """Whether the select list contains window functions."""
     return any(isinstance(each, exp.Window) for item in node.expressions for each in own_nodes(item))
 
 
 def refused(node: exp.Expr, text: Text) -> Finding | None:
-    """A check for `refuse.py`: window functions that Spark does not have."""
+    """A check for `refuse.py`: window functions and clauses that Spark does not have or that have no rule."""
     if isinstance(node, exp.Qualify):
         what = "QUALIFY, which Spark SQL does not have (use WHERE in an outer query)"
         return finding(228, text.place(node, "QUALIFY"), what=what)
@@ -81,7 +81,7 @@ def refused(node: exp.Expr, text: Text) -> Finding | None:
 
 @dataclass
 class Windowing:
-    """The ωs of one SELECT over `rows`, while they are put together."""
+    """Builds the ωs of one SELECT over `rows`."""
 
     lowering: Lowering
     env: Env
@@ -90,10 +90,10 @@ class Windowing:
     computed: dict[Canonical, tuple[str, exp.Expr]] = field(default_factory=dict)  # expression → attribute, definition
     calls: dict[tuple[str, ...], list[WindowCall]] = field(default_factory=dict)  # by PARTITION BY
     known: dict[Canonical, str] = field(default_factory=dict)  # window → attribute
-    placed: list[tuple[tuple[str, ...], WindowCall, exp.Expr]] = field(default_factory=list)  # with what the user wrote
+    placed: list[tuple[tuple[str, ...], WindowCall, exp.Expr]] = field(default_factory=list)  # with the user's expression
 
     def apply(self, items: Sequence[Item]) -> tuple[Operator, tuple[Item, ...]]:
-        """The rows with the values of all window functions, and the items over them."""
+        """(rows with the values of all window functions, the items over them)."""
         found = tuple(replace(item, expression=self._over_windows(item)) for item in items)
         below = self._below()
         for partition, call, raw in self.placed:
@@ -121,7 +121,7 @@ class Windowing:
         return whole.transform(value, copy=False)
 
     def _call(self, node: exp.Window, raw: exp.Expr, alias: str) -> str:
-        """The attribute of one window function; equal ones share one."""
+        """The attribute of a window function. Equal ones share one."""
         key = canonical(node, self._types)
         if key not in self.known:
             name = self.lowering.names.attribute(self.name, alias or described(node.this))
@@ -143,7 +143,7 @@ class Windowing:
         return WindowCall(name, function, order, spec, kind, certain, total)
 
     def _typed(self, head: exp.Expr, name: str) -> tuple[exp.DataType, bool, bool]:
-        """The type of a function's result, whether it is certain, and whether the result is never NULL."""
+        """(type of a function's result, whether that type is certain, whether the result is never NULL)."""
         number = {**_RANKS, **_NUMBERS}.get(type(head))
         if number is not None:
             return exp.DataType.build(number), True, True
@@ -160,7 +160,7 @@ class Windowing:
         return result or call.type({"argument": inferred}), result is not None, function == "count"
 
     def _over_attributes(self, node: exp.Expr) -> exp.Expr:
-        """A function or an item of ORDER BY, what it reads being attributes."""
+        """A function or an item of ORDER BY, with the expressions that it reads replaced by attributes."""
         whole = node.copy()
         for holder in list(whole.find_all(exp.Ordered, *_HEADS)):
             for key, value in list(holder.args.items()):
@@ -169,7 +169,7 @@ class Windowing:
         return whole
 
     def _attribute(self, expression: exp.Expr) -> str:
-        """The attribute below ω that holds the expression."""
+        """The attribute below ω that has the value of the expression."""
         expression = bare(expression)
         if isinstance(expression, exp.Column):
             return expression.name
@@ -184,17 +184,17 @@ class Windowing:
         return self.rows.types
 
     def _below(self) -> Operator:
-        """π of what ω reads, if something of it is computed."""
+        """The input of ω: `rows`, under a π if ω reads computed values."""
         if not self.computed:
             return self.rows
         return Project(self.rows, (*passing(self.rows.columns), *self.computed.values()))
 
     def _arbitrary(self, facts: Facts) -> list[exp.Expr]:
-        """What the user wrote of each function whose value depends on the order of rows that ORDER BY does not distinguish."""
+        """The user's expressions for functions that depend on the order of rows which ORDER BY does not distinguish."""
         return [raw for by, call, raw in self.placed if _is_positional(call) and not _is_distinguishing(call, by, facts)]
 
     def _numbers(self, below: Operator, items: Sequence[Item], facts: Facts) -> Operator | None:
-        """The rows with a number that may be that of any row; None where the items show which row has it."""
+        """The rows with numbers that may be assigned arbitrarily; None if the items show which row has which number."""
         (partition, call, raw), *others = self.placed
         if others or any(INSTEAD in each.this.meta for each in raw.find_all(exp.Window)):
             return None
@@ -212,7 +212,7 @@ class Windowing:
 
 
 def _is_distinguishing(call: WindowCall, partition: tuple[str, ...], facts: Facts) -> bool:
-    """Whether no two rows of a partition are equal in what a function orders by."""
+    """Whether ORDER BY distinguishes all rows of a partition."""
     keys = {each.this.name for each in call.order if isinstance(each.this, exp.Column)}
     return facts.unique and determined_by(frozenset({*partition, *keys}), facts.dependencies) >= {*facts.ids}
 
@@ -229,7 +229,7 @@ def _is_positional(call: WindowCall) -> bool:
 
 
 def windowed(lowering: Lowering, env: Env, root: Operator, items: Sequence[Item], name: str) -> tuple[Operator, tuple[Item, ...]]:
-    """The rows with the window functions of a select list, and the list over them."""
+    """(rows with the window functions of a select list, the list over them)."""
     if not any(item.expression.find(exp.Window) for item in items):
         return root, tuple(items)
     return Windowing(lowering, env, root, name).apply(items)

@@ -1,4 +1,4 @@
-"""The vocabulary of rule builders: look-ups and conversions that all operators share."""
+"""Helpers for rule builders: look-ups and conversions that all operators share."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def dropped() -> tuple[IDiff, ...]:
 
 
 def recompute(diff: IDiff, ids: tuple[str, ...] | None = None) -> IDiff:
-    """REC over the rows that `diff` names, by `ids` (its own P unless given). The payload stays where it covers both images.
+    """REC over the rows that `diff` identifies, by `ids` (default: its own P). The payload is kept if it covers both images.
 
-    An update's values are those of the post-state only, so they go: a row named by its pre-state value would be missed.
+    The values of an update are dropped, because they are those of the post-state only: a row
+    would not be found by its pre-state value.
     """
     names = diff.ids if ids is None else ids
     known = () if diff.kind is UPD else tuple(a for a in diff.relation.columns if a not in names)
@@ -43,11 +44,12 @@ def recompute(diff: IDiff, ids: tuple[str, ...] | None = None) -> IDiff:
 
 
 def touched(diff: IDiff, node: Operator, wanted: tuple[str, ...]) -> Relation:
-    """A superset of the `wanted` values of the rows of `node` that `diff` touches, in both states where both count.
+    """A superset of the `wanted` values of the rows of `node` that `diff` touches, in both states if both matter.
 
-    DEL needs the pre-state and REC both: a post-state look-up finds no row that left, and the group it left would
-    survive. The any-state (post-state plus deleted rows) holds both without time travel. For UPD, which must not assign
-    `wanted`, the post-state is enough: rows that left are covered by the i-diff that moved them.
+    DEL needs the pre-state, and REC needs both states: a look-up in the post-state does not find rows that were
+    deleted, and the group they were in would stay. The any-state (post-state plus deleted rows) contains both without
+    time travel. For UPD the post-state suffices: rows that left are covered by the i-diff that moved them. Raises
+    ValueError if an UPD assigns a wanted attribute.
     """
     if diff.assigns(wanted):
         raise ValueError("convert an update of the wanted attributes to REC first")
@@ -59,7 +61,9 @@ def touched(diff: IDiff, node: Operator, wanted: tuple[str, ...]) -> Relation:
 
 
 def united(idiffs: tuple[IDiff, ...], which: Callable[[IDiff], bool]) -> tuple[IDiff, ...]:
-    """The i-diffs, of which those `which` is true for, RECs, are one for each P, without payload if they were several."""
+    """The i-diffs, with those for which `which` is true (all of them RECs) merged into one
+    for each P. A merged REC has no payload.
+    """
     groups: dict[tuple[str, ...], list[IDiff]] = {}
     for diff in filter(which, idiffs):
         groups.setdefault(diff.ids, []).append(diff)
@@ -76,7 +80,7 @@ def _united(group: list[IDiff]) -> IDiff:
 
 
 def kept(diff: IDiff, names: tuple[str, ...]) -> IDiff:
-    """`diff` reduced to the attributes `names`, which hold its IDs."""
+    """`diff` reduced to the attributes `names`, which include its IDs."""
     known = tuple(a for a in diff.known if a in names)
     assigned = tuple(a for a in diff.assigned if a in names)
     relation = project(diff.relation, diff.ids + assigned + known)

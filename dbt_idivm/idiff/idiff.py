@@ -1,4 +1,4 @@
-"""The i-diff: a diff whose rows name view rows by (part of) their IDs. idIVM §2; REC is our fourth kind."""
+"""The i-diff: a diff whose rows identify view rows by (a part of) their IDs. idIVM §2; REC is our fourth kind."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from dbt_idivm.cached import cached_property
 
 
 class Kind(StrEnum):
-    """What an i-diff's rows say about the rows of R they name.
+    """What the rows of an i-diff say about the rows of R that they name.
 
-    The values they bring are post-state values, so i-diffs may be applied in any order and any number of times.
+    Their values are those of the post-state, so i-diffs may be applied in any order and any number of times.
     """
 
     INS = "ins"  # the named row is in R⁺ with these values: an upsert by full ID
     DEL = "del"  # no row of R⁺ carries these IDs
     UPD = "upd"  # every row of R⁺ with these IDs has the assigned and the known values
-    REC = "rec"  # recompute: every row of R⁻ or R⁺ that may have changed carries one of these values; superset allowed
+    REC = "rec"  # recompute: every row of R⁻ or R⁺ that may have changed has one of these values; a superset is allowed
 
 
 INS, DEL, UPD, REC = Kind.INS, Kind.DEL, Kind.UPD, Kind.REC
@@ -37,12 +37,12 @@ class Origin:
 
 @dataclass(frozen=True)
 class IDiff:
-    """One i-diff over a relation R.
+    """An i-diff over a relation R.
 
-    `ids` is P, the attributes that name rows of R: all of R's IDs or a part of them. `assigned` is A, the attributes
-    that change (UPD) or that the new row brings (INS). `known` is K: attributes whose value is carried but does not
-    change; for DEL the pre-state values, for REC the values of both images. `relation` has the columns P ∪ A ∪ K.
-    `fresh` (INS): no row of R⁻ has its ID. `constants`: attributes of P that hold one literal, such as a branch.
+    `ids` is P: the attributes that identify rows of R, all of R's IDs or a part of them. `assigned` is A: the attributes that
+    change (UPD), or those of the new row (INS). `known` is K: attributes whose value is carried but does not change; for DEL
+    the pre-state values, for REC the values of both images. `relation` has the columns P ∪ A ∪ K. `fresh` (INS): no row of R⁻
+    has this ID. `constants`: attributes of P that are the same literal in all rows, such as a branch.
     """
 
     kind: Kind
@@ -66,7 +66,7 @@ class IDiff:
 
     @cached_property
     def attributes(self) -> frozenset[str]:
-        """P ∪ A ∪ K: what is known of a named row without a read."""
+        """P ∪ A ∪ K: the attributes that are known without reading R."""
         return frozenset(self.ids + self.payload)
 
     @property
@@ -74,11 +74,11 @@ class IDiff:
         return "+".join(str(origin) for origin in sorted(self.origins))
 
     def assigns(self, attributes: frozenset[str] | set[str] | tuple[str, ...]) -> bool:
-        """Whether this is an update that changes one of `attributes`."""
+        """Whether this is an UPD that assigns one of `attributes`."""
         return self.kind is UPD and not set(attributes).isdisjoint(self.assigned)
 
     def over(self, relation: Relation, *, known: tuple[str, ...] | None = None) -> IDiff:
-        """The same i-diff with other rows, and perhaps fewer known attributes."""
+        """The same i-diff with another relation, and perhaps fewer known attributes."""
         return replace(self, relation=relation, known=self.known if known is None else known)
 
     def __str__(self) -> str:

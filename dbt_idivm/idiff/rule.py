@@ -1,4 +1,4 @@
-"""Rules are data: a row says which i-diff it takes, on which side, under which condition, and who builds the result."""
+"""Rules are data: a rule states the kind of i-diff that it accepts, its guard, and the function that builds the result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def is_bag(node: Any, side: int, diff: IDiff) -> bool:
 
 
 def is_condition(node: Any, side: int, diff: IDiff) -> bool:
-    """Whether it is an update of an attribute of the operator's condition, A ∩ X ≠ ∅."""
+    """Whether `diff` is an update of an attribute of the operator's condition, A ∩ X ≠ ∅."""
     return diff.assigns(node.used)
 
 
@@ -46,6 +46,6 @@ class IDiffRule:
     name: str
     on: Kind
     when: Guard
-    emits: str  # the outgoing i-diffs in the notation of the tables, for people
+    emits: str  # the outgoing i-diffs in the notation of the tables, for display
     build: Builder
-    paper: str  # the table (and row) of the idIVM paper it renders, or "ours"
+    paper: str  # the table (and row) of the idIVM paper that it implements, or "ours"

@@ -17,36 +17,38 @@
 | additive_bool_and    | bool_and | not DISTINCT            | itself           | as min         | as min: FALSE is less than TRUE
 | additive_bool_or     | bool_or  | not DISTINCT            | itself           | as max         | as max
 
-A signed row is a row of γ's input that was inserted (+) or deleted (-); an updated one is both, so ∆u adds x_post - x_pre. The
-tables take them from i-diffs; ours are from the net diffs, because an i-diff may name rows that do not change: recomputing a row
-does no harm, adding it again would.
+A signed row is an inserted (+) or deleted (-) row of γ's input. An updated row gives one of each, so ∆u adds x_post - x_pre. The
+paper takes them from i-diffs, we take them from the net diffs, because an i-diff may name rows that do not change: recomputing
+such a row is harmless, adding it again is wrong.
 
-"Itself" is stored where the select list has it. Where it has the call inside an expression only, such as `round(sum(x), 2)`, the
-call is a hidden column; the expression is computed from the new values of its calls.
+"Itself" is a column of the view if the select list has the call. If the call only occurs inside an expression, such as
+`round(sum(x), 2)`, it is a hidden column, and the expression is computed from the new values of its calls.
 
-count(*) is a cache of every additive γ: a group without rows leaves, which the tables leave open ("do not handle group
-creation/deletion"). Only exact types: a sum of floats depends on the order of its rows, so its groups are recomputed.
+count(*) is a cache of every additive γ: a group whose count reaches 0 is deleted, a case that the paper excludes ("do not handle
+group creation/deletion"). Only exact types qualify: a sum of floats depends on the row order, so its groups are recomputed.
 
-Every integer type has a minimum whose negation it cannot hold: -(-128) as TINYINT is an error, and without ANSI mode -128. So
-a value is given a type that holds it before it is negated. What is added to a sum of BIGINTs may pass through sums that no
-BIGINT holds, though the new value is one; its cast back keeps the low 64 bits without ANSI mode, as Spark's own sum does.
+Every integer type has a minimum whose negation overflows: -(-128) as TINYINT is an error, and without ANSI mode -128. So a value
+is cast to a wider type before it is negated. Intermediate sums of BIGINTs may exceed a BIGINT although the result does not;
+without ANSI mode, the cast back keeps the low 64 bits, as Spark's own sum does.
 
-A sum of decimals with 28 digits and more has 38, whatever they sum up to: `sum(price * (1 - discount))` over DECIMAL(15, 2) is
-one. Adding two of these would take a digit more, for which Spark cuts one behind the point. So they are added as numbers of 37
-digits. A stored sum or a Δ that needs more is an error, and the view is rebuilt (docs/adr/0043).
+The type of a sum of decimals with 28 digits or more always has 38 digits: `sum(price * (1 - discount))` over DECIMAL(15, 2) is an
+example. Adding two of these would need one digit more, so Spark would reduce the scale. Therefore they are added as numbers of 37
+digits. If a stored sum or a Δ needs more, the statement fails, and the view is rebuilt (docs/adr/0043).
 
-An average of decimals with up to 11 digits is in Spark one of DOUBLEs: of the values without their points, then divided by 10^s
-and rounded. Beyond 2^53 a sum of DOUBLEs depends on the order of the rows. No sum on the way is greater than sum(abs(x)), so this
-is stored beside the average; it is an error if it needs more than 15 digits, and the view is rebuilt.
+Spark computes an average of decimals with up to 11 digits in DOUBLE: it averages the unscaled values, divides by 10^s and rounds.
+Above 2^53 a sum of DOUBLEs depends on the row order. No partial sum exceeds sum(abs(x)), so this is stored next to the average.
+If it needs more than 15 digits, the statement fails, and the view is rebuilt.
 
-An average of decimals with 12 to 24 digits is the exact sum divided by the count and rounded once, HALF_UP, to the scale of the
-average. `/` rounds to the scale of its own type, so its operands get types for which that is the same scale (docs/adr/0004).
+An average of decimals with 12 to 24 digits is the exact sum divided by the count, rounded once (HALF_UP) to the scale of the
+average. `/` rounds to the scale of its result type, so the operands are cast to types for which the two scales are the same
+(docs/adr/0004).
 
-Nothing can be subtracted from a minimum m: it stays m if no row with m is deleted, it becomes Δ if Δ <= m; otherwise only the
-rows of the group say what it is. Such a group has lost its extreme, and is recomputed (`script/extremes.py`,
-docs/adr/0031). Only types in which equal values are identical: of 0.0 and -0.0 either may be the minimum.
+Deletions cannot be subtracted from a minimum m. It stays m if no row with m is deleted, and becomes Δ if Δ <= m; otherwise it can
+only be found in the rows of the group. Such a group has lost its extreme and is recomputed (`script/extremes.py`,
+docs/adr/0031). Only types whose equal values are identical qualify: of 0.0 and -0.0 either may be the minimum.
 
-Example, γ_{cid; sum(price)}(orders), order 7 of customer 1 goes from 5 to 8: the signed rows are (1, 5, -) and (1, 8, +), Δ is 3.
+Example, γ_{cid; sum(price)}(orders): the price of order 7 of customer 1 changes from 5 to 8. The signed rows are (1, 5, -) and
+(1, 8, +), Δ is 3.
 """
 
 from __future__ import annotations
@@ -73,7 +75,7 @@ from dbt_idivm.algebra.expressions import DIALECT, operand
 from dbt_idivm.algebra.types import has_exact_order, is_small_integer
 from dbt_idivm.operators.aggregate import SUM_OF_SIZES, Aggregate, Call
 
-# (defining expression of the argument, sign) → what the signed rows of a group add
+# (defining expression of the argument, sign) → aggregate over the signed rows of a group
 Delta = Callable[[exp.Expr | None, exp.Expr], exp.Expr]
 Caches = Mapping[str, exp.Expr]  # function → new value of the cache over the same argument
 # (stored value, None for a new group; Δ; caches; type of the argument, None for count(*)) → new value
@@ -82,18 +84,18 @@ Value = Callable[[exp.Expr | None, exp.Expr, Caches, exp.DataType | None], exp.E
 
 @dataclass(frozen=True)
 class Extreme:
-    """MIN or MAX over signed rows. `reaches`: a value that compares so with the stored one takes its place, or is equal to it."""
+    """MIN or MAX over signed rows. If `new reaches old` is true, `new` replaces the stored extreme `old` or equals it."""
 
     function: type[exp.AggFunc]
     of_both: type[exp.Func]
     reaches: type[exp.Predicate]
 
     def added(self, argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
-        """The extreme of the positive rows."""
+        """The extreme of the inserted rows."""
         return self._among(exp.GT, argument, sign)
 
     def removed(self, argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
-        """The extreme of the negative rows."""
+        """The extreme of the deleted rows."""
         return self._among(exp.LT, argument, sign)
 
     def _among(self, test: type[exp.Binary], argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
@@ -102,11 +104,11 @@ class Extreme:
         return self.function(this=exp.Case(ifs=[exp.If(this=rows, true=argument.copy())]))
 
     def value(self, old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
-        """Both ignore NULL."""
+        """The extreme of the old value and Δ; NULLs are ignored."""
         return delta if old is None else self.of_both(this=old, expressions=[delta], ignore_nulls=True)
 
     def is_lost(self, old: exp.Expr, added: exp.Expr, removed: exp.Expr) -> exp.Expr:
-        """Whether rows that have the stored value may be gone, and none came that takes its place. Never NULL."""
+        """Whether a row with the stored value may have been deleted and no inserted row replaces it. Never NULL."""
         gone = exp.Coalesce(
             this=self.reaches(this=removed.copy(), expression=old.copy()),
             expressions=[exp.Not(this=exp.Is(this=removed, expression=exp.null()))],
@@ -120,18 +122,18 @@ MINIMUM, MAXIMUM = Extreme(exp.Min, exp.Least, exp.LTE), Extreme(exp.Max, exp.Gr
 
 @dataclass(frozen=True)
 class AdditiveRule:
-    """How calls of one function are maintained by adding. Without `delta` nothing is added: the value follows from the caches.
+    """How calls of one function are maintained by adding. Without `delta`, the value is computed from the caches alone.
 
-    `extreme`: what is added is the extreme of the inserted values, and a group may lose its own.
+    With `extreme`, Δ is the extreme of the inserted values, and a group may lose its extreme.
     """
 
     name: str
     function: str
     when: Callable[[Aggregate, Call], bool]
-    caches: tuple[str, ...]  # functions over the same argument that have to be stored for it
+    caches: tuple[str, ...]  # functions over the same argument whose results must be stored
     delta: Delta | None
     value: Value
-    emits: str  # the new value, for people
+    emits: str  # the new value, for display
     paper: str
     extreme: Extreme | None = None
 
@@ -142,7 +144,7 @@ def additive_rule(aggregate: Aggregate, call: Call) -> AdditiveRule | None:
 
 
 def additive_calls(aggregate: Aggregate) -> tuple[tuple[AdditiveRule, Call], ...]:
-    """The calls that have a rule, each after those that it follows from."""
+    """The calls that have a rule, with it, in an order in which the caches of a call come before the call."""
     return tuple((rule, call) for rule in ADDITIVE for call in aggregate.calls if additive_rule(aggregate, call) is rule)
 
 
@@ -185,7 +187,7 @@ def averages_narrow_decimals(node: Aggregate, call: Call) -> bool:
     return not call.distinct and has_average_of_doubles(node.child.types[call.argument or ""])
 
 
-# Up to 11 digits Spark divides DOUBLEs; a quotient of wide ones would be rounded twice.
+# Up to 11 digits Spark divides DOUBLEs; above 24 digits a quotient would be rounded twice.
 def averages_decimals(node: Aggregate, call: Call) -> bool:
     return not call.distinct and has_exact_average(node.child.types[call.argument or ""])
 
@@ -205,19 +207,20 @@ def count_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
 
 
 def sum_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
-    """Σ ±x without a product: multiplying would change the scale of a wide decimal."""
+    """Σ ±x without a product, because multiplying would change the scale of a wide decimal."""
     assert argument is not None
     positive = exp.GT(this=sign.copy(), expression=exp.Literal.number(0))
     signed = exp.Case(ifs=[exp.If(this=positive, true=argument.copy())], default=exp.Neg(this=operand(argument)))
     return exp.Coalesce(this=exp.Sum(this=signed), expressions=[exp.Literal.number(0)])
 
 
-# Without the cast -128 as TINYINT goes as -128, or not at all: its negation is 128.
+# Wrong without the cast: deleting -128 as TINYINT would add -128 instead of 128, or fail.
 def small_sum_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
     return sum_delta(_cast(argument, "bigint"), sign)
 
 
-# Without the cast -2^63 goes as itself; and 2^63 - 1 and 1 that come while 1 and 2^63 - 1 go, are no sum on the way to nothing.
+# Wrong without the cast: deleting -2^63 would add -2^63; and inserting 2^63 - 1 and 1 while deleting the same values would
+# overflow on the way to the sum 0.
 def bigint_sum_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
     return sum_delta(_cast(argument, "decimal(20, 0)"), sign)
 
@@ -244,7 +247,7 @@ def summed_bigints(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: 
     return _null_if_empty(caches["count"], _cast(_sum(old, delta), "bigint"))
 
 
-# Without the cast adding two takes a digit more, and a quotient has as many as its operands leave room for.
+# The cast restores the type: the sum of two decimals has one digit more, and averages depend on the type of the dividend.
 def summed_decimals(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
     assert kind is not None
     return _cast(_null_if_empty(caches["count"], _sum(old, delta)), sum_type(kind))
@@ -255,7 +258,7 @@ def summed_sizes(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: ex
     return _cast(_null_if_empty(caches["count"], _sum(old, delta)), exact_in_doubles(kind))
 
 
-# Without the casts decimal(38, 10) and its like give decimal(38, 9): a fraction is rounded.
+# Wrong without the casts: adding two decimal(38, 10) gives decimal(38, 9), which rounds the fraction.
 def summed_wide_decimals(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
     assert kind is not None
     kept, change = (None if each is None else _cast(each, summand_type(kind)) for each in (old, delta))
@@ -272,7 +275,8 @@ def divided(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.Dat
     return _null_if_empty(caches["count"], exp.Div(this=dividend, expression=exp.paren(caches["count"].copy())))
 
 
-# As Spark does it: an average of integers, then the point. One division by the count times 10^s may give another DOUBLE.
+# As Spark computes it: the average of the unscaled values first, then the scale. A single division by count * 10^s may give
+# another DOUBLE.
 def divided_doubles(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
     assert kind is not None
     _, scale = size_of(kind) or (0, 0)
@@ -282,8 +286,8 @@ def divided_doubles(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind:
     return _null_if_empty(caches["count"], _cast(pointed, average_type(kind)))
 
 
-# Without the dividend's type the average of 85000001 values of DECIMAL(22, 2) with the sum 42.50 is 0.000001 instead of 0.000000;
-# without the factor that of 20001 values of DECIMAL(12, 0) with the sum 1 is 0.0001 instead of 0.0000.
+# Wrong without the dividend's type: the average of 85000001 values of DECIMAL(22, 2) with the sum 42.50 would be 0.000001 instead
+# of 0.000000. Wrong without the factor: that of 20001 values of DECIMAL(12, 0) with the sum 1 would be 0.0001 instead of 0.0000.
 def divided_decimals(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
     assert kind is not None
     dividend, factor = dividend_type(kind)
@@ -301,7 +305,7 @@ def _null_if_empty(count: exp.Expr, value: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=empty, true=exp.null())], default=value.copy())
 
 
-# In this order a rule's caches come before it.
+# The caches of a rule come before the rule itself.
 ADDITIVE = (
     AdditiveRule("additive_rows", "count", counts_rows, (), rows_delta, added, "c + Σ ±1", "Table 11"),
     AdditiveRule("additive_count", "count", counts_values, (), count_delta, added, "c + Σ ±1", "Table 11"),

@@ -1,4 +1,4 @@
-"""γ_{G; f}(R): groups by G, NULL-safe, with aggregates f; without aggregates it is duplicate elimination. ID(γ R) = G.
+"""γ_{G; f}(R): groups by G (NULL-safe) with aggregates f; without aggregates it is duplicate elimination. ID(γ R) = G.
 
 | rule                    | i-diff        | when                  | out (idIVM Table 7, the general γ)
 |-------------------------|---------------|-----------------------|----------------------------------------------
@@ -9,13 +9,13 @@
 | aggregate_upd_group     | UPD           | A ∩ G ≠ ∅             | REC(P) first, then REC(G): the old group counts too
 | aggregate_rec           | REC           |                       | REC(G) over touched(Δ, G)
 
-REC(G) evaluates whole groups on the post-state, so it handles new and deleted groups, NULLs, and any deterministic f.
-Sums, counts and averages over exact types also have the additive form (Tables 9, 11, 12): see `operators/additive.py`.
+REC(G) evaluates whole groups on the post-state, so it covers new and deleted groups, NULLs, and any deterministic f.
+Sums, counts and averages over exact types also have an additive form (Tables 9, 11, 12): see `operators/additive.py`.
 
-Example, γ_{cid; sum(price)}(orders), order (7, cid 1, 5) deleted: the i-diff knows cid = 1, so group 1 is recomputed
-without a look-up; if it has no rows left, it leaves the view.
+Example, γ_{cid; sum(price)}(orders): order (7, cid 1, 5) is deleted. The i-diff knows cid = 1, so group 1 is recomputed without a
+look-up. If the group has no rows left, it is deleted from the view.
 
-G = ∅ is one group that always has a row: any change recomputes it, REC(()).
+G = ∅ is a single group that always has a row. Any change recomputes it: REC(()).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from dbt_idivm.idiff.build import dropped, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always
 
-# Every deterministic aggregate of one value whose result does not depend on the order of rows: function name → sqlglot node.
+# The deterministic aggregates of one argument whose result does not depend on the row order: function name → sqlglot node.
 FUNCTIONS: Mapping[str, type[exp.AggFunc]] = {
     "sum": exp.Sum,
     "count": exp.Count,
@@ -61,7 +61,7 @@ FUNCTIONS: Mapping[str, type[exp.AggFunc]] = {
     "kurtosis": exp.Kurtosis,
     "median": exp.Median,
 }
-# Not a function of SQL, but sum(abs(x)): how large the sums on the way to sum(x) may be, in any order of the rows.
+# sum(abs(x)), not an SQL function: an upper bound of the absolute value of all partial sums of x, in any row order.
 SUM_OF_SIZES = "sum_of_sizes"
 _NAMES: Mapping[type[exp.Expr], str] = {node: name for name, node in FUNCTIONS.items()}
 _OF_NUMBERS = frozenset({"sum", "avg", SUM_OF_SIZES})
@@ -72,10 +72,10 @@ _OF_THE_SAME_TYPE = frozenset({"min", "max", "bit_and", "bit_or", "bit_xor"})
 
 @dataclass(frozen=True)
 class Call:
-    """One aggregate: `name` ← `value`, any aggregate expression; its columns are attributes.
+    """One aggregate call: `name` ← `value`, any aggregate expression. Its columns are attributes of the child.
 
-    `function` and `argument` are those of f(x) and f(DISTINCT x), with f in `FUNCTIONS`, or of sum(abs(x)), where abs(x) is not
-    an attribute; count(*) has no argument, and any other expression, such as count(DISTINCT x, y) or
+    `function` and `argument` are set for f(x) and f(DISTINCT x) with f in `FUNCTIONS`, and for sum(abs(x)), whose
+    argument is x. count(*) has no argument. Any other expression, such as count(DISTINCT x, y) or
     array_sort(collect_list(x)), has no function either.
     """
 
@@ -84,7 +84,7 @@ class Call:
 
     @classmethod
     def of(cls, name: str, function: str, argument: str | None = None, *, distinct: bool = False) -> Call:
-        """function(argument), of which additive rules are about."""
+        """A call of a function in `FUNCTIONS`, or of `SUM_OF_SIZES`: the kind of calls that additive rules handle."""
         operand = exp.Star() if argument is None else column(argument)
         if function == SUM_OF_SIZES:
             return cls(name, exp.Sum(this=exp.Abs(this=operand)))
@@ -117,15 +117,15 @@ class Call:
 
     @property
     def of_nothing(self) -> exp.Expr | None:
-        """The value over no rows, and then it is never NULL; None where it is NULL."""
+        """The value over no rows; None if that is NULL. A call that has such a value is never NULL."""
         return value_of_nothing(self.value)
 
     def expression(self, output: Mapping[str, exp.Expr]) -> exp.Expr:
-        """The call over the defining expressions of the attributes."""
+        """The call with each attribute replaced by its definition in `output`."""
         return self.value.transform(lambda node: output[node.name].copy() if isinstance(node, exp.Column) else node)
 
     def certain_type(self, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
-        """The type of the result where that is beyond doubt. `below`: attribute → certain type."""
+        """The type of the result if it is certain; None otherwise. `below`: attribute → certain type."""
         kind = below.get(self.argument or "")
         if isinstance(self.value, exp.Count) or (self.function == "sum" and kind is not None and is_integral(kind)):
             return exp.DataType.build("bigint")
@@ -136,7 +136,7 @@ class Call:
         return None if self.function else type_of_aggregate(self.value, below)
 
     def type(self, below: Mapping[str, exp.DataType]) -> exp.DataType:
-        """The type of the result, as far as it can be inferred. `below`: attribute → type."""
+        """The inferred type of the result; UNKNOWN if it cannot be inferred. `below`: attribute → type."""
         if self.argument and self.function in _OF_THE_SAME_TYPE:
             return below[self.argument]
         if self.function in _OF_NUMBERS and self.argument and below[self.argument].this in _UNLIKE_THEIR_SUMS:
@@ -147,7 +147,7 @@ class Call:
 
     @property
     def like(self) -> exp.Expr:
-        """An expression, or an aggregate, over the arguments that has the type of the result."""
+        """An expression or aggregate over the arguments that has the type of the result."""
         if self.function and self.argument and self.function in _OF_THE_SAME_TYPE:
             return column(self.argument)
         return like_aggregate(self.value) or self.value
@@ -158,7 +158,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Grouped(Relation):
-    """γ over any relation. `groups` and the arguments of `calls` are attributes of the child (a π below computes them)."""
+    """γ over any relation. `groups` and the arguments of `calls` are attributes of the child; a π below computes them."""
 
     child: Relation
     groups: tuple[str, ...]
@@ -186,7 +186,7 @@ class Grouped(Relation):
 
     @property
     def expressions(self) -> tuple[exp.Expr, ...]:
-        """None: its groups and arguments are attributes."""
+        """Always empty: groups and arguments are plain attributes."""
         return ()
 
     def block(self, binder: Binder) -> Block:
@@ -203,20 +203,22 @@ class Grouped(Relation):
         return isolate(query, self.columns, binder.alias("groups"))
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        """Whole groups: only a restriction on G goes below γ, and none below a global aggregate, which keeps its row."""
+        """Only a restriction on G is pushed below γ, because groups must stay whole. Nothing is pushed below a global
+        aggregate: it keeps its row.
+        """
         if not self.groups or not set(on) <= set(self.groups):
             return SemiJoin(self, on, keys)
         return Grouped(self.child.restrict(on, keys), self.groups, self.calls)
 
     def narrowed(self, names: frozenset[str]) -> Relation:
-        """Each row of the child is in a group; a global aggregate has a row over no rows, too."""
+        """If only group attributes are wanted, the child suffices. A global aggregate has a row even over no rows."""
         if self.groups and names <= {*self.groups}:
             return self.child.narrowed(names)
         calls = tuple(call for call in self.calls if call.name in names) or self.calls[:1]
         return Grouped(self.child, self.groups, calls)
 
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
-        """A global aggregate has its row over no rows, too."""
+        """A global aggregate has a row even over no rows."""
         return None if self.groups else self
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
@@ -234,7 +236,7 @@ class Aggregate(Grouped, Operator):
     """γ of a view."""
 
     child: Operator
-    by_key: bool = False  # its groups are those of the query by the keys of tables
+    by_key: bool = False  # that it has the groups of the query relies on the keys of tables
 
     def __post_init__(self) -> None:
         if missing := {*self.groups, *self.arguments} - set(self.child.columns):
@@ -301,7 +303,7 @@ class Aggregate(Grouped, Operator):
         return ()
 
     def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
-        """What holds of the rows holds of the groups, which are values of these."""
+        """The dependencies of the rows: grouping keeps the values of rows."""
         return below[0]
 
     @property
@@ -320,7 +322,9 @@ class Aggregate(Grouped, Operator):
         return None
 
     def screened(self, above: Conditions) -> tuple[Conditions, ...]:
-        """A condition on G keeps whole groups away; one on a result says nothing of a row."""
+        """A condition on G removes whole groups, so it applies to the rows. A condition on
+        a result says nothing about a single row.
+        """
         return (tuple(each for each in above if set(attributes(each)) <= set(self.groups)),)
 
     def in_state(self, state: State) -> Relation:
@@ -330,7 +334,7 @@ class Aggregate(Grouped, Operator):
         return self.child.in_any_state(names) if self.groups and names <= {*self.groups} else both_states(self, names)
 
     def changed_values(self, names: frozenset[str]) -> Relation:
-        """Groups of which no row changed are as they were."""
+        """A group changes only if one of its rows changes."""
         return self.child.changed_values(names) if self.groups and names <= {*self.groups} else values_of_signed(self, names)
 
     def signed(self) -> Relation:
@@ -358,8 +362,8 @@ def aggregate_unused(node: Aggregate, side: int, diff: IDiff) -> tuple[IDiff, ..
     return dropped()
 
 
-# Wrong without the conversion: γ_y, y 2 → NULL. The update names the row by its post-state, group NULL; the group it
-# left, 2, would keep its old sum.
+# Wrong without the conversion: γ_y, y changes from 2 to NULL. The update identifies the row by its post-state, group NULL; the
+# group that it left, 2, would keep its old sum.
 def aggregate_upd_group(node: Aggregate, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return groups_of(node, side, recompute(diff))
 

@@ -1,21 +1,22 @@
 """R ⋈_φ(X) S, inner, any condition (TRUE is the product). ID(R ⋈ S) = ID(R) ∪ ID(S) (Table 1).
 
-For each side alike (l stands for the side the i-diff comes from, r for the other):
+The rules are the same for both sides (l is the side that the i-diff comes from, r the other):
 
 | rule               | i-diff | when                   | out (idIVM Tables 4 and 10)
 |--------------------|--------|------------------------|--------------------------------------------------
 | join_ins           | INS    | output ID unique       | INS(Δ ⋈_φ R⁺_r)
 | join_ins_bag       | INS    | output ID not unique   | REC(P; all attributes of Δ)
-| join_del           | DEL    |                        | as it is
+| join_del           | DEL    |                        | Δ unchanged
 | join_upd_condition | UPD    | A ∩ X ≠ ∅              | REC(P)
-| join_upd           | UPD    | else                   | as it is: no other table is read
-| join_rec           | REC    |                        | as it is
+| join_upd           | UPD    | else                   | Δ unchanged: no other table is read
+| join_rec           | REC    |                        | Δ unchanged
 
-No rule looks at the other side's i-diffs. When a pair (l, r) is new on both sides, both INS bring the same row; when l is
-updated and r deleted, UPD and DEL commute; when l's join attribute changes and its partner r comes, REC(l) evaluates
-(l, r) on the post-state and INS brings the same row.
+No rule needs the i-diffs of the other side. If a pair (l, r) is new on both sides, both INS contain the same row. If l is updated
+and r is deleted, UPD and DEL commute. If the join attribute of l changes and its new partner r is inserted, REC(l) evaluates
+(l, r) on the post-state, and INS contains the same row.
 
-Example, orders ⋈ customers on cid: UPD of customers.name names one customer ID and stands for all its orders.
+Example, orders ⋈ customers on cid: an UPD of customers.name has one customer ID and updates the rows of all orders of that
+customer.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from dbt_idivm.idiff.rule import IDiffRule, always, is_bag, is_condition, is_oth
 
 @dataclass(frozen=True)
 class Join(Pair, Operator):
-    """left ⋈_condition right. The attribute names of the two are disjoint."""
+    """left ⋈_condition right. The attribute names of the two inputs are disjoint."""
 
     left: Operator
     right: Operator
@@ -52,7 +53,7 @@ class Join(Pair, Operator):
 
     @cached_property
     def used(self) -> frozenset[str]:
-        """X, the attributes of the condition."""
+        """X: the attributes of the condition."""
         return frozenset(attributes(self.condition))
 
     @property
@@ -147,8 +148,8 @@ def join_ins(node: Join, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (IDiff(INS, node.ids, rest, (), project(pairs, node.ids + rest), diff.origins, diff.fresh, diff.constants),)
 
 
-# INS is an upsert by full ID. Where IDs repeat it would lose copies: a new right row that meets two equal rows of a
-# keyless left input must give two rows.
+# INS is an upsert by full ID, which would lose copies if IDs repeat: a new right row that joins two equal rows of a keyless left
+# input must give two rows.
 def join_ins_bag(node: Join, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (recompute(diff),)
 
@@ -157,7 +158,7 @@ def join_pass(node: Join, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return passed(diff)
 
 
-# Wrong without its guard: a computed join attribute that changes moves the row to other partners; as an update the old
+# Wrong without its guard: if a computed join attribute changes, the row gets other partners; passed on as an update, the old
 # pairs would stay.
 def join_recompute(node: Join, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (recompute(diff),)

@@ -1,32 +1,32 @@
-"""L ⟕_φ R along a key of R: φ equates attributes F of L with attributes K of R, one by one, and ID(R) ⊆ K. ID(L ⟕ R) = ID(L).
+"""L ⟕_φ R on a key of R: φ equates attributes F of L with attributes K of R, one by one, and ID(R) ⊆ K. ID(L ⟕ R) = ID(L).
 
-Each row of L is in the output exactly once, with the row of R that F looks up, or with NULLs. So no row of R brings a row, or
-takes one away, and there are no padded rows to be told from others: unlike `outer_join.py` it needs neither a presence marker nor
-ID(R). A change of R updates the rows that look it up, which it names by F. The paper has no outer joins.
+Each row of L is in the output exactly once, with the row of R that F looks up, or with NULLs. So changes of R never insert or
+delete rows of the output, and padded rows need not be distinguished from others: unlike `outer_join.py` it needs neither a
+presence marker nor ID(R). A change of R updates the rows that look it up, identified by F. The paper has no outer joins.
 
 | rule                   | i-diff | when                     | out
 |------------------------|--------|--------------------------|---------------------------------------------------
 | look_up_ins            | INS    | left, ID unique          | INS(Δ ⟕ R⁺)
 | look_up_ins_bag        | INS    | left, ID not unique      | REC(P; all attributes of Δ)
-| look_up_del            | DEL    | left                     | as it is
+| look_up_del            | DEL    | left                     | Δ unchanged
 | look_up_upd_condition  | UPD    | left, A ∩ F ≠ ∅          | REC(P)
-| look_up_upd            | UPD    | left, else               | as it is: R is not read
-| look_up_rec            | REC    | left                     | as it is
+| look_up_upd            | UPD    | left, else               | Δ unchanged: R is not read
+| look_up_rec            | REC    | left                     | Δ unchanged
 | looked_up_ins          | INS    | right                    | UPD(F; B) of Δ
-| looked_up_del          | DEL    | right, K known, P ⊆ ID(R)| UPD(F; B) of Δ, where all of B is NULL
+| looked_up_del          | DEL    | right, K known, P ⊆ ID(R)| UPD(F; B) of Δ, with NULL for all of B
 | looked_up_del_unknown  | DEL    | right, else              | as looked_up_rec
 | looked_up_upd          | UPD    | right, K and Δ ⊆ R⁺ known| UPD(F; A) of Δ
 | looked_up_upd_unknown  | UPD    | right, else              | as looked_up_rec
 | looked_up_rec          | REC    | right                    | UPD(F; B) of T ⟕ R⁺, with T = touched(Δ, K)
 
-B are all attributes of R. None of these reads L but look_up_ins. Where φ compares by `=`, rows of Δ in which K is NULL are left
-out: they are partners of no row, but UPD names rows NULL-safely.
+B are all attributes of R. No rule reads L, except look_up_ins. If φ compares by `=`, rows of Δ in which K is NULL are left out:
+they have no partners, but UPD compares NULL-safely.
 
-Example, orders ⟕ customers on cid = id: customer 4 is renamed: UPD(cid 4; name). He goes: UPD(cid 4; name NULL). Order 7 of
-customer 4 comes: INS with his name.
+Example, orders ⟕ customers on cid = id. Customer 4 is renamed: UPD(cid 4; name). Customer 4 is deleted: UPD(cid 4; name NULL).
+Order 7 of customer 4 is inserted: INS with the customer's name.
 
-Nothing is refused: where a condition is anything but such equalities, or equal values of the two types need not be the same
-value, the operator remains an outer join.
+Nothing is refused: if φ has any other condition, or if equal values of the two types need not be identical, the operator remains
+an outer join.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Equality = tuple[str, str, bool]  # attribute of the left input, attribute of th
 
 @dataclass(frozen=True)
 class LookUpJoin(OuterJoin):
-    """left ⟕_condition right. `is_look_up` holds for the inputs that it is made over; other inputs have the same rows."""
+    """left ⟕_condition right. `is_look_up` holds for its original inputs; rewritten inputs have the same rows."""
 
     @cached_property
     def equalities(self) -> tuple[Equality, ...]:
@@ -63,12 +63,12 @@ class LookUpJoin(OuterJoin):
 
     @property
     def by(self) -> tuple[str, ...]:
-        """F, the attributes of the left input that look up."""
+        """F: the attributes of the left input that look up."""
         return tuple(left for left, _, _ in self.equalities)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """K, the attributes of the right input that are looked up, in the order of F."""
+        """K: the attributes of the right input that are looked up, in the order of F."""
         return tuple(right for _, right, _ in self.equalities)
 
     @property
@@ -92,8 +92,7 @@ class LookUpJoin(OuterJoin):
 
 
 def equalities_of(node: OuterJoin) -> tuple[Equality, ...] | None:
-    """The condition as equalities of an attribute of the left input and one of the right one, no attribute twice; None if it is
-    anything else."""
+    """The condition as equalities of a left and a right attribute, with no attribute used twice; None if it is anything else."""
     found = [_equality(node, part.unnest()) for part in conjuncts(node.condition.unnest())]
     known = [each for each in found if each is not None]
     names = [name for left, right, _ in known for name in (left, right)]
@@ -110,23 +109,23 @@ def _equality(node: OuterJoin, part: exp.Expr) -> Equality | None:
     if left not in node.left.columns or right not in node.right.columns:
         return None
     kinds = node.left.certain_types.get(left), node.right.certain_types.get(right)
-    # Wrong without it: '7' and '07' look up the customer 7, and the update of customer 7 names rows by one of them.
+    # Wrong without it: both '7' and '07' look up customer 7, but the update of customer 7 identifies rows by only one of them.
     if kinds[0] is None or kinds[0] != kinds[1] or not has_one_value(kinds[0]):
         return None
     return left, right, isinstance(part, exp.NullSafeEQ)
 
 
 def is_look_up(node: OuterJoin) -> bool:
-    """Whether each left row has one partner at most, which equalities of attributes name."""
+    """Whether each left row has at most one partner, identified by equalities of attributes."""
     found = None if node.full or not node.right.unique else equalities_of(node)
     return found is not None and {right for _, right, _ in found} >= {*node.right.ids}
 
 
 def naming(node: LookUpJoin, rows: Relation, values: Mapping[str, exp.Expr]) -> Relation:
-    """Rows with K, under the names of F, beside these values. Those that are partners of no row are left out.
+    """Rows of the right input with K renamed to F, and the columns `values`. Rows that cannot be a partner are left out.
 
-    Wrong without that: φ is F = (k, x), ID(R) is k alone, and a row (1, NULL) of R comes. It would be written into the rows of L
-    with F = (1, NULL), which φ is not true for.
+    Wrong without that: φ is F = (k, x), ID(R) is k alone, and a row (1, NULL) of R is inserted. It would be written into the
+    rows of L with F = (1, NULL), for which φ is not true.
     """
     certain = [
         exp.Not(this=exp.Is(this=column(right), expression=exp.null()))
@@ -139,7 +138,7 @@ def naming(node: LookUpJoin, rows: Relation, values: Mapping[str, exp.Expr]) -> 
 
 
 def updated(node: LookUpJoin, diff: IDiff, rows: Relation, values: Mapping[str, exp.Expr], known: tuple[str, ...] = ()) -> IDiff:
-    """UPD(F; the values but those of `known`)."""
+    """UPD(F; `values` except those in `known`)."""
     assigned = tuple(name for name in values if name not in known)
     return IDiff(UPD, node.by, assigned, known, naming(node, rows, values), diff.origins)
 
@@ -150,7 +149,7 @@ def look_up_ins(node: LookUpJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (IDiff(INS, node.ids, rest, (), project(rows, node.ids + rest), diff.origins, diff.fresh, diff.constants),)
 
 
-# As for ⋈: where IDs repeat, INS would lose copies.
+# As for ⋈: if IDs repeat, INS would lose copies.
 def look_up_recompute(node: LookUpJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (recompute(diff),)
 
@@ -173,7 +172,7 @@ def looked_up_upd(node: LookUpJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]
     return (updated(node, diff, diff.relation, {name: column(name) for name in held}, known),)
 
 
-# Wrong with the rows of Δ alone: a partial ID names rows of R under several keys, and of a REC nobody knows whether R has them.
+# Wrong with the rows of Δ alone: a partial ID matches rows of R with several keys, and the rows of a REC may not exist in R.
 def looked_up_rec(node: LookUpJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     named = recompute(diff) if diff.assigns(node.keys) else diff
     values = {name: column(name) for name in node.right.columns}
@@ -192,16 +191,16 @@ def is_right(node: LookUpJoin, side: int, diff: IDiff) -> bool:
     return side != LEFT
 
 
-# P ⊆ ID(R): rows that R named by something else might be there still, under other values. So far no DEL names rows like that.
+# P ⊆ ID(R): rows identified by other attributes might still exist with other values. So far no DEL identifies rows like that.
 def is_gone(node: LookUpJoin, side: int, diff: IDiff) -> bool:
     """Whether R⁺ has no row with the K that the i-diff knows."""
     return is_right(node, side, diff) and knows_keys(node, diff) and {*diff.ids} <= {*node.right.ids}
 
 
-# Wrong without `carried`: R is customers ⋈ nations, and customer 4 has no nation. An update of him may name rows that R does not
-# have, but UPD(F; A) would write his name beside orders that look up nothing.
+# Wrong without `carried`: R is customers ⋈ nations, and customer 4 has no nation. An update of customer 4 names a row that R does
+# not have, but UPD(F; A) would write the name into rows of orders that look up nothing.
 def is_known(node: LookUpJoin, side: int, diff: IDiff) -> bool:
-    """Whether the i-diff knows K, and names rows of R⁺ only."""
+    """Whether the i-diff knows K and names only rows of R⁺."""
     return (
         is_right(node, side, diff)
         and knows_keys(node, diff)

@@ -1,4 +1,4 @@
-"""Operators that lose no row where none of their inputs does: σ, π, ⋈, ⋉, ∪ and μ."""
+"""Monotone operators, which lose no row unless an input loses one: σ, π, ⋈, ⋉, ∪ and μ."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ _MONOTONE = (Scan, Select, Project, Join, UnionAll, Unnest, OneRow)
 
 
 def is_monotone(node: Operator) -> bool:
-    """Whether rows that its inputs get take no row of the operator away."""
+    """Whether inserting rows into the inputs never removes a row from the output."""
     return isinstance(node, _MONOTONE) or (isinstance(node, SemiAntiJoin) and not node.anti)

@@ -2,12 +2,12 @@
 
 | rule | i-diff | out
 |------|--------|-----
-| none |        | it has no input, and no row of it is ever inserted, deleted or updated: no i-diff begins or arrives here
+| none |        | it has no input, and its row never changes, so no i-diff starts or arrives here
 
 ID(1) = (), and it is unique. The paper has no such operator: its views read base tables only.
 
-Example, SELECT 1 AS a, 'x' AS b is π_{1 → a, 'x' → b}(1); VALUES (1), (2) is π_{1}(1) ∪ π_{2}(1), whose rows the branch attribute
-tells apart. Nothing is refused.
+Example, SELECT 1 AS a, 'x' AS b is π_{1 → a, 'x' → b}(1). VALUES (1), (2) is π_{1}(1) ∪ π_{2}(1), where the branch attribute
+distinguishes the rows. Nothing is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dbt_idivm.algebra.relation import Provenance, Relation
 
 @dataclass(frozen=True)
 class OneRow(Leaf, Operator):
-    """1, a leaf. As it has no state to be in, it is its own plain node."""
+    """1, a leaf. It is the same in all states, so it is its own plain relation."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -132,7 +132,9 @@ class OneRow(Leaf, Operator):
 
 @dataclass(frozen=True)
 class NoRows(Leaf):
-    """The signed rows of what never changes: none. `script/prune_empty.py` drops them with all that depends on them."""
+    """The signed rows of a relation that never changes: none. `script/prune_empty.py` drops
+    them and everything that depends on them.
+    """
 
     @property
     def columns(self) -> tuple[str, ...]:

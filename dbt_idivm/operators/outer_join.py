@@ -1,16 +1,16 @@
-"""L ⟕_φ(X) R and L ⟗_φ(X) R: the pairs of L ⋈ R, and the rows of L, of ⟗ also of R, that have no partner, padded with NULLs.
+"""L ⟕_φ(X) R and L ⟗_φ(X) R: the pairs of L ⋈ R, and the rows of L (for ⟗ also of R) without a partner, padded with NULLs.
 
-ID(L ⟕ R) = ID(L) ∪ ID(R) ∪ {m}, where the presence marker m is 1 in pairs and NULL in padded rows; ⟗ has one for each
-side. The paper has no outer joins. They are ⋈ ∪ (▷ × NULL), and m is the branch attribute of that union: so the rules are
-those of ⋈ for the rows that have the i-diff's own row, and those of ▷ for the padded rows of the other input, where it is
+ID(L ⟕ R) = ID(L) ∪ ID(R) ∪ {m}, where the presence marker m is 1 in pairs and NULL in padded rows; ⟗ has one for each side. The
+paper has no outer joins. They equal ⋈ ∪ (▷ × NULL), with m as the branch attribute of that union. So the rules of ⋈ apply to
+output rows that contain a row of the i-diff's input, and the rules of ▷ to the padded rows of the other input, if that is
 preserved.
 
-The rows of the input that the i-diff comes from; P' = P, with the marker of that input if it may be absent (R of ⟕, both of ⟗):
+P' is P with the marker of the i-diff's input, if that input may be absent (R of ⟕, both of ⟗):
 
 | rule                | i-diff | when                             | out
 |---------------------|--------|----------------------------------|-------------------------------------------------------
 | outer_ins           | INS    | other side not preserved, unique | INS(Δ ⟕ R⁺)
-| outer_ins_pads      | INS    | other side preserved, ID unique  | INS(Δ ⋈ L⁺), of ⟗ INS(Δ ⟕ L⁺); DEL(I, m = NULL of H)
+| outer_ins_pads      | INS    | other side preserved, ID unique  | INS(Δ ⋈ L⁺), ⟗: INS(Δ ⟕ L⁺); DEL(I, m = NULL of H)
 | outer_ins_bag       | INS    | other side not preserved, else   | REC(P'; all attributes of Δ)
 | outer_ins_bag_pads  | INS    | other side preserved, else       | as REC below
 | outer_del           | DEL    | other side not preserved         | DEL(P')
@@ -20,17 +20,17 @@ The rows of the input that the i-diff comes from; P' = P, with the marker of tha
 | outer_upd           | UPD    | else                             | UPD(P'): no other table is read
 | outer_rec           | REC    |                                  | REC(P') if its side is preserved; REC(I of H) if the other is
 
-H are the rows of the other input for which φ is true with a row that Δ touches, in their post-state; I are its IDs, with
-its marker. They gain or lose a partner, so their padded row may go or come. The post-state is enough: a row that left, or whose
-attributes in X changed, is covered by its own i-diff. REC(I of H) covers their pairs too, so that R's own rows of ⟕ need no
-other REC.
+H are the rows of the other input for which φ is true with a row that Δ touches, in their post-state; I are the IDs of that input
+and its marker. These rows gain or lose a partner, so their padded rows may be deleted or inserted. The post-state suffices: a row
+that was deleted, or whose attributes in X changed, is covered by its own i-diff. REC(I of H) covers the pairs of these rows as
+well, so the rows of R in ⟕ need no other REC.
 
-Without m an i-diff of R would name padded rows where ID(R), or the part of it that it has, may be NULL: γ's group NULL, say.
-The INS of padded rows are not fresh: the row may have been padded before.
+Without m an i-diff of R would also match padded rows if ID(R), or the part of it that the i-diff has, may be NULL: for example
+the group NULL of γ. The INS of padded rows are not fresh: the row may have been padded before.
 
-Example, customers ⟕ orders on cid: order (7, cid 1) comes: INS of the pair, DEL of customer 1's padded row, if there is one.
-It goes: DEL(order 7, m = 1), and INS of the padded row unless customer 1 has another order. A new price of order 7:
-UPD(order 7, m = 1).
+Example, customers ⟕ orders on cid. Order (7, cid 1) is inserted: INS of the pair, and DEL of the padded row of customer 1, which
+may not exist. It is deleted: DEL(order 7, m = 1), and INS of the padded row unless customer 1 has another order. Its price
+changes: UPD(order 7, m = 1).
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ from dbt_idivm.idiff.rule import IDiffRule, always, both, is_bag, is_condition, 
 
 @dataclass(frozen=True)
 class OuterJoin(OuterPair, Operator):
-    """left ⟕_condition right, or ⟗ when `full`. It has its markers with its IDs only: see `with_ids`."""
+    """left ⟕_condition right, or ⟗ when `full`. Only `with_ids` adds the presence markers."""
 
     left: Operator
     right: Operator
     marked: bool = False
-    by_key: bool = False  # of a scalar subquery, of which a left row has one row at most by the keys of tables
+    by_key: bool = False  # for a scalar subquery: that a left row has at most one partner relies on the keys of tables
 
     def __post_init__(self) -> None:
         if both := set(self.left.columns) & set(self.right.columns):
@@ -71,12 +71,12 @@ class OuterJoin(OuterPair, Operator):
 
     @cached_property
     def used(self) -> frozenset[str]:
-        """X, the attributes of the condition."""
+        """X: the attributes of the condition."""
         return frozenset(attributes(self.condition))
 
     @cached_property
     def used_left(self) -> frozenset[str]:
-        """Those of the left input."""
+        """The attributes of the condition that belong to the left input."""
         return self.used.intersection(self.left.columns)
 
     @property
@@ -130,7 +130,7 @@ class OuterJoin(OuterPair, Operator):
 
     @cached_property
     def combined(self) -> tuple[Operator, ...]:
-        """The left input, if a row of it has one partner at most."""
+        """The left input, if each of its rows has at most one partner."""
         return (self.left,) if self._has_one_partner else ()
 
     @cached_property
@@ -140,10 +140,11 @@ class OuterJoin(OuterPair, Operator):
         return not self.full and self.right.unique and determined >= {*self.right.ids}
 
     def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
-        """Those of a preserved input. Those of one that may be absent hold beside its marker, which is NULL where all of it is;
-        what is never NULL in its rows determines the marker, and of ⟕ so does the left row, or what φ reads of it.
+        """The dependencies of a preserved input hold. Those of an input that may be absent hold together with its marker.
 
-        Of ⟕ `a = f(b)` determines a of the right input beside the marker, because a is NULL in padded rows.
+        The marker is NULL where all of that input is. It is determined by any attribute that is never NULL in the rows of its
+        input, and for ⟕ also by the left row, or by the attributes of it that φ reads. For ⟕, `a = f(b)` determines the right
+        attribute a together with the marker, because a is NULL in padded rows.
         """
         marks = {side: frozenset({self.mark(side)}) for side in self.padded}
         found = [(left | marks.get(side, frozenset()), right) for side, each in enumerate(below) for left, right in each]
@@ -157,7 +158,7 @@ class OuterJoin(OuterPair, Operator):
         return tuple(found)
 
     def _present(self, side: int) -> frozenset[str]:
-        """The attributes of an input that may be absent that are NULL only where it is."""
+        """The attributes of an input that may be absent which are NULL only in padded rows."""
         compared = frozenset() if self.full else rejects_null(self.condition)
         return frozenset(name for name in self.inputs[side].columns if name in compared or name not in self.inputs[side].nullable)
 
@@ -179,8 +180,9 @@ class OuterJoin(OuterPair, Operator):
         return next((known for known in found if known is not None), None)
 
     def screened(self, above: Conditions) -> tuple[Conditions, ...]:
-        """A row of a preserved input stays where φ fails. A row of the other one takes a padded row away even if those above
-        remove its pairs."""
+        """A row of a preserved input stays even if φ is false. A row of the other input removes a padded row even if the
+        conditions `above` remove its pairs.
+        """
         return ((), ()) if self.full else (above, conjuncts(self.condition))
 
     def in_state(self, state: State) -> Relation:
@@ -188,15 +190,20 @@ class OuterJoin(OuterPair, Operator):
         return OuterPair(left, right, self.condition, self.name, self.full, self.marked)
 
     def in_any_state(self, names: frozenset[str]) -> Relation:
-        """Padding is not monotone in the other input. But each left row of ⟕ is in some row."""
+        """Padding is not monotone in the other input, so both states are read. For left
+        attributes of ⟕, the left input suffices.
+        """
         return self.left.in_any_state(names) if not self.full and names <= {*self.left.columns} else both_states(self, names)
 
     def changed_values(self, names: frozenset[str]) -> Relation:
         return values_of_signed(self, names)
 
     def signed(self) -> Relation:
-        """Of ⟕ ΔL ⟕ R⁻ ⊎ L⁺ ⋈ ΔR ⊎ the padded rows C ▷ R⁺ − C ▷ R⁻ with C = L⁺ ⋉ ΔR; of ⟗ ΔL ⟕ R⁻ ⊎ ΔR ⟕ L⁺, and such padded
-        rows of both inputs. Where several ⟕ are one above the other, or a row has one partner at most: see `signed_chain`."""
+        """⟕: ΔL ⟕ R⁻ ⊎ L⁺ ⋈ ΔR ⊎ the padded rows (C ▷ R⁺) − (C ▷ R⁻) with C = L⁺ ⋉ ΔR.
+
+        ⟗: ΔL ⟕ R⁻ ⊎ ΔR ⟕ L⁺ ⊎ such padded rows of both inputs. For a chain of several ⟕, or if a left row has at most one
+        partner, see `signed_chain`.
+        """
         chain = () if self.full else chain_of(self)
         if len(chain) > 1 or self._has_one_partner:
             return signed_chain(chain, self.columns)
@@ -209,14 +216,16 @@ class OuterJoin(OuterPair, Operator):
         return Concat(tuple(project(part, (*self.columns, SIGN)) for part in parts))
 
     def _signed_pads(self, side: int, rows: Relation, delta: Relation, post: Relation, pre: Relation) -> tuple[Relation, ...]:
-        """The padded rows that come and go where the other input changes by `delta` from `pre` to `post`."""
+        """The padded rows that are inserted and deleted when the other input changes by `delta` from `pre` to `post`, signed."""
         changed = Probe(rows, delta, self.condition)
         return tuple(with_sign(self.lonely(side, changed, others), sign) for others, sign in ((post, 1), (pre, -1)))
 
 
 def chain_of(node: OuterJoin) -> tuple[OuterJoin, ...]:
-    """The ⟕ from some operator below up to this one, each under a condition over that operator, or over one relation that is
-    joined on the way."""
+    """The longest chain of ⟕ that ends in `node`, innermost first, such that each condition reads one relation of the chain.
+
+    The relations of the chain are the left input of its first ⟕, and the right inputs of all.
+    """
     found: list[OuterJoin] = []
     below: Operator = node
     while isinstance(below, OuterJoin) and not below.full:
@@ -232,9 +241,10 @@ def _is_over_one_relation_each(chain: Sequence[OuterJoin]) -> bool:
 
 
 def signed_chain(chain: Sequence[OuterJoin], columns: tuple[str, ...]) -> Relation:
-    """ΔL ⟕ R⁻ ⊎ (C ⟕ R⁺) − (C ⟕ R⁻) of L ⟕ R, where C are the rows of L⁺ with a partner that changed.
+    """ΔL ⟕ R⁻ ⊎ (C ⟕ R⁺) − (C ⟕ R⁻) for L ⟕ R, where C are the rows of L⁺ with a partner that changed.
 
-    R stands for the relations of all ⟕ of a chain. So n of them have 3n joins; telescoped, as a single one is, they have n².
+    R stands for the right inputs of all ⟕ of the chain. So a chain of n has 3n joins; with the
+    telescoped form of a single ⟕ it would have n².
     """
     below = chain[0].left
     changed = ProbeAny(below, _tests(below, chain))
@@ -247,7 +257,10 @@ def signed_chain(chain: Sequence[OuterJoin], columns: tuple[str, ...]) -> Relati
 
 
 def _tests(below: Operator, chain: Sequence[OuterJoin]) -> tuple[tuple[Relation, exp.Expr], ...]:
-    """For each ⟕ over `below` the rows of its right input that changed, or have a partner further up that did; the condition."""
+    """Pairs (rows, condition), one for each ⟕ whose condition reads `below`.
+
+    The rows are values of its right input that changed, or that have a changed partner further up the chain.
+    """
     found: list[tuple[Relation, OuterJoin]] = []
     for each in reversed(chain):
         names = tuple(name for name in each.right.columns if name in each.used)
@@ -269,7 +282,7 @@ def _joined(rows: Relation, chain: Sequence[OuterJoin], state: State) -> Relatio
 
 
 def own(node: OuterJoin, side: int, diff: IDiff) -> IDiff:
-    """The i-diff with the marker of its input in P, if it may be absent."""
+    """The i-diff of an input, with the marker of that input in P if it may be absent."""
     if side not in node.padded:
         return diff
     name, one = node.mark(side), exp.Literal.number(1)
@@ -278,8 +291,9 @@ def own(node: OuterJoin, side: int, diff: IDiff) -> IDiff:
 
 
 def candidates(node: OuterJoin, side: int, diff: IDiff, names: tuple[str, ...] | None = None) -> Relation:
-    """H: the rows of the other input for which φ is true with a row that `diff` touches; if `names` are given, only values of
-    these."""
+    """H: the rows of the other input for which φ is true with a row that `diff` touches. With
+    `names`, only the values of these are exact.
+    """
     child, other = node.inputs[side], node.inputs[1 - side]
     wanted = tuple(name for name in child.columns if name in node.used)
     rows = other if names is None else other.narrowed((frozenset(names) | node.used) & {*other.columns})
@@ -287,7 +301,7 @@ def candidates(node: OuterJoin, side: int, diff: IDiff, names: tuple[str, ...] |
 
 
 def core(node: Operator) -> tuple[str, ...]:
-    """The IDs that a row has from the input that all ⟕ on the left preserve: they name the row, and others from the same one."""
+    """The IDs of the innermost input that all ⟕ on the left side preserve. They identify a row, perhaps together with others."""
     while isinstance(node, OuterJoin) and not node.full:
         node = node.left
     return node.ids
@@ -299,7 +313,9 @@ def inserted(node: OuterJoin, diff: IDiff, rows: Relation, *, fresh: bool = Fals
 
 
 def recomputed(node: OuterJoin, side: int, diff: IDiff) -> IDiff:
-    """REC(I of H), by the part of I that H has from below other outer joins: a chain of these has one i-diff to recompute by."""
+    """REC(I of H), where I is limited to the IDs below other outer joins, so that a chain of outer
+    joins has a single i-diff to recompute by.
+    """
     names = core(node.inputs[1 - side])
     ids = names + ((node.mark(1 - side),) if 1 - side in node.padded else ())
     constants = {name: exp.Literal.number(1) for name in node.marks}
@@ -311,7 +327,7 @@ def outer_ins(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (inserted(node, diff, node.kept(side, diff.relation, node.inputs[1 - side]), fresh=diff.fresh),)
 
 
-# Wrong without the DEL: customer 1 had no order; the pair with his first one comes, and his padded row would stay.
+# Wrong without the DEL: customer 1 had no order; the pair with the first order is inserted, and the padded row would stay.
 def outer_ins_pads(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     others = node.inputs[1 - side]
     rows = (
@@ -328,7 +344,7 @@ def outer_ins_pads(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]
     )
 
 
-# As for ⋈: where IDs repeat, INS would lose copies.
+# As for ⋈: if IDs repeat, INS would lose copies.
 def outer_ins_bag(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (own(node, side, recompute(diff)),)
 
@@ -337,18 +353,18 @@ def outer_del(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (own(node, side, diff),)
 
 
-# Wrong without ▷ R⁺: of two orders of customer 1 one goes; beside the other there would be a padded row.
+# Wrong without ▷ R⁺: one of two orders of customer 1 is deleted; a padded row would be inserted although the other remains.
 def outer_del_pads(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     rows = node.lonely(1 - side, candidates(node, side, diff), node.inputs[side])
     return (own(node, side, diff), inserted(node, diff, rows))
 
 
-# Where IDs repeat, the INS of a padded row would lose the copies of a keyless row.
+# If IDs repeat, the INS of a padded row would lose the copies of a keyless row.
 def outer_del_bag(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (own(node, side, diff), recomputed(node, side, diff))
 
 
-# Wrong without the conversion: order 7 moves from customer 1 to 2. The update knows customer 2 only; 1 would keep the pair.
+# Wrong without the conversion: order 7 moves from customer 1 to 2. The update knows only customer 2; 1 would keep the pair.
 def outer_upd_condition(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return outer_rec(node, side, recompute(diff))
 
@@ -358,7 +374,7 @@ def outer_upd(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
 
 
 def outer_rec(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
-    """Of ⟗ both: the input's own padded rows, and the partners."""
+    """For ⟗ both: the rows of the i-diff's input, and the rows of its partners."""
     mine = (own(node, side, diff if diff.kind is REC else recompute(diff)),) if side in node.preserved else ()
     return (*mine, recomputed(node, side, diff)) if 1 - side in node.preserved else mine
 

@@ -1,20 +1,20 @@
-"""π_{D, f(Y)→c}(R): attributes that pass, and computed ones. IDs always pass: ID(π R) = ID(R).
+"""π_{D, f(Y)→c}(R): attributes D that pass unchanged, and computed ones. IDs always pass: ID(π R) = ID(R).
 
 | rule                | i-diff | when                                    | out (idIVM Table 8)
 |---------------------|--------|-----------------------------------------|-------------------------------------------
 | project_ins         | INS    |                                         | INS(π Δ)
 | project_del         | DEL    |                                         | DEL, knows f(Y) where Y ⊆ P ∪ K
-| project_upd         | UPD    | each f(Y): Y ∩ A = ∅ or Y ⊆ P ∪ A ∪ K   | UPD, assigns f(Y) where Y ∩ A ≠ ∅; or none
+| project_upd         | UPD    | each f(Y): Y ∩ A = ∅ or Y ⊆ P ∪ A ∪ K   | UPD, assigns f(Y) where Y ∩ A ≠ ∅; or nothing
 | project_upd_lookup  | UPD    | some f(Y) needs a look-up, ID unique    | the same, and UPD(I; f(Y)) over R⁺ ⋉_P Δ
-| project_upd_again   | UPD    | the same, where Δ was looked up already | REC(P)
+| project_upd_again   | UPD    | the same, and Δ itself was looked up    | REC(P)
 | project_upd_bag     | UPD    | some f(Y) needs a look-up, ID not unique| REC(P)
 | project_rec         | REC    |                                         | REC, knows f(Y) where Y ⊆ P ∪ K
 
-An f(Y) that may fail, such as a / b, is evaluated for rows of R only, as the query does: where an i-diff may name others, because
-a condition or a join below has not been seen to, it is looked up (UPD) or not carried (DEL, REC).
+An f(Y) that may fail, such as a / b, is evaluated only for rows of R, as in the query. If an i-diff may name other rows, because
+a condition or join below was not applied to it, f(Y) is looked up (UPD) or not carried (DEL, REC).
 
-Example, π price * rate → cost, price of `orders`, rate of `currencies`: an update of price does not know the rate, so
-cost is looked up for the rows with that order; an update of orders.note assigns nothing that passes and is dropped.
+Example, π price * rate → cost, with price from `orders` and rate from `currencies`: an update of price does not know the rate, so
+cost is looked up for the rows with that order. An update of orders.note assigns no output attribute, so it is dropped.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ class Project(Compute, Operator):
 
     @cached_property
     def reads(self) -> Mapping[str, frozenset[str]]:
-        """Output attribute → the input attributes that it is computed from."""
+        """Output attribute → the input attributes from which it is computed."""
         return {name: frozenset(attributes(definition)) for name, definition in self.definitions}
 
     def lineage(self, names: frozenset[str]) -> frozenset[str]:
-        """The input attributes that the output attributes `names` are computed from."""
+        """The input attributes from which the output attributes `names` are computed."""
         return frozenset(y for name, below in self.reads.items() if name in names for y in below)
 
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
@@ -152,7 +152,7 @@ class Project(Compute, Operator):
 
 
 def split_projections(root: Operator) -> tuple[tuple[Project, ...], Operator]:
-    """The projections at the top, from the root down, and the operator below them."""
+    """The projections at the top, from the root down, and the first operator below them that is not a projection."""
     found = []
     while isinstance(root, Project):
         found.append(root)
@@ -161,18 +161,20 @@ def split_projections(root: Operator) -> tuple[tuple[Project, ...], Operator]:
 
 
 def known(node: Project, diff: IDiff) -> tuple[tuple[str, exp.Expr], ...]:
-    """The definitions that can be evaluated from the i-diff's own attributes."""
+    """The definitions that can be evaluated from the i-diff's own attributes, and cannot
+    fail on rows that the query does not have.
+    """
     unsafe = unguarded(node, diff)
     have = diff.attributes
     return tuple((name, e) for name, e in node.definitions if node.reads[name] <= have and name not in unsafe)
 
 
-# Wrong without it: π amount / qty above σ qty <> 0 ∧ active, with `active` of another table. An update of `amount` that goes
-# on as UPD(id; amount / qty) fails on rows with qty = 0, which the query never divides.
+# Wrong without it: π amount / qty above σ qty <> 0 ∧ active, with `active` from another table. An update of `amount` passed on as
+# UPD(id; amount / qty) fails on rows with qty = 0, for which the query never divides.
 def unguarded(node: Project, diff: IDiff) -> frozenset[str]:
-    """The computed attributes that may fail on a row that the i-diff names and the query never evaluates them for.
+    """The computed attributes that may fail on a row that the i-diff names but for which the query does not evaluate them.
 
-    Rows that are inserted are rows of R⁺. Others may name rows that no condition and no join below let through.
+    Inserted rows are rows of R⁺. Other i-diffs may name rows that a condition or join below removes.
     """
     (child,) = node.inputs
     if diff.kind is INS or all(child.carried(origin.occurrence) is not None for origin in diff.origins):
@@ -181,7 +183,7 @@ def unguarded(node: Project, diff: IDiff) -> frozenset[str]:
 
 
 def mapped(node: Project, diff: IDiff) -> IDiff:
-    """The i-diff's attributes as the output calls them; computed ones that its own attributes suffice for are added."""
+    """The i-diff in terms of the output attributes, including the computed ones for which its own attributes suffice."""
     definitions = known(node, diff)
     changed = {name for name, _ in definitions if diff.kind is INS or not node.reads[name].isdisjoint(diff.assigned)}
     names = tuple(name for name, _ in definitions)
@@ -195,7 +197,7 @@ def mapped(node: Project, diff: IDiff) -> IDiff:
 
 
 def lookups(node: Project, diff: IDiff) -> tuple[str, ...]:
-    """The computed attributes that an update changes and that cannot be evaluated from what it carries."""
+    """The computed attributes that an update changes but that cannot be evaluated from the attributes that it carries."""
     found = {name for name, _ in known(node, diff)}
     return tuple(name for name, below in node.reads.items() if name not in found and not below.isdisjoint(diff.assigned))
 
@@ -213,8 +215,8 @@ def needs_lookup(node: Project, side: int, diff: IDiff) -> bool:
     return bool(lookups(node, diff)) and node.unique and not reads_tables(diff.relation)
 
 
-# Not wrong without it, but endless: restricting rows by rows that were looked up themselves repeats these wherever the keys go,
-# and the next look-up repeats all of that. A chain of five joins, each with a computed column, would be a script of gigabytes.
+# Correct without it, but exponential: restricting by keys that were looked up themselves repeats their query wherever the keys
+# are pushed down, and the next look-up repeats all of that. Five joins, each with a computed column, would give gigabytes of SQL.
 def needs_second_lookup(node: Project, side: int, diff: IDiff) -> bool:
     return bool(lookups(node, diff)) and node.unique and reads_tables(diff.relation)
 
@@ -227,8 +229,8 @@ def needs_none(node: Project, side: int, diff: IDiff) -> bool:
     return not lookups(node, diff)
 
 
-# The second update names rows by the full ID while the first names them by P: they meet in one view row, so the two
-# are never applied directly.
+# The second update identifies rows by the full ID, the first by P. Both may hit the same view row, so the direct MERGE is never
+# used for them.
 def project_upd_lookup(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     names = lookups(node, diff)
     rows = project(node.restrict(diff.ids, diff.relation), node.ids + names)
@@ -236,7 +238,7 @@ def project_upd_lookup(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ..
     return (*project_upd(node, side, diff), extra)
 
 
-# The looked-up rows of a bag would repeat an ID, and an update's IDs must be a key of it: such rows are recomputed.
+# The looked-up rows of a bag would repeat an ID, but the IDs of an update must be a key of it. So such rows are recomputed.
 def project_upd_bag(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (recompute(diff),)
 

@@ -1,6 +1,6 @@
 """SCAN(R): one occurrence of a base table in a view, the leaf of every plan.
 
-ID(SCAN R) = key(R); without a key all columns that the view uses, and then IDs are not unique (Table 1).
+ID(SCAN R) = key(R). Without a key the ID is all columns that the view uses, and IDs are not unique (Table 1).
 
 Base i-diffs (idIVM §4, pass 2 "base table i-diff schemas"), per occurrence, from the net diff N⁺, N⁻ of the table:
 
@@ -12,11 +12,11 @@ Base i-diffs (idIVM §4, pass 2 "base table i-diff schemas"), per occurrence, fr
 | key in both, no conditional attribute differs | UPD(key; assigns non-conditional, knows conditional ones)
 | no key                                        | REC(all columns) of N⁺ ∪ N⁻
 
-Example, orders(id, status, price), σ status = 'open': (1, open, 5) → (1, open, 6) is UPD(1; price 6), which no other
-table is asked about; (1, open, 5) → (1, shut, 5) is REC(1), because the row leaves the view.
+Example, orders(id, status, price), σ status = 'open': (1, open, 5) → (1, open, 6) is UPD(1; price 6), for which no other table is
+read. (1, open, 5) → (1, shut, 5) is REC(1), because the row leaves the view.
 
-Without the split an update of `status` would be a UPD: the row that comes into the view would be missing, the row that
-leaves it would stay.
+Without the split an update of `status` would be a UPD: rows that should enter the view would be missing, and rows that should
+leave it would stay.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from dbt_idivm.relation_name import name_parts
 class Attribute:
     """A column of a base table: its name there and its Spark SQL type.
 
-    `definition`, over columns of the table, of one that is computed where the table or its change feed is read.
+    A column with a `definition`, over other columns of the table, is computed wherever the table or its change feed is read.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Attribute:
     definition: exp.Expr | None = None
 
     def value(self, table: str | None = None) -> exp.Expr:
-        """Its value in the rows of the table of that alias."""
+        """The value of the column in rows of the table, which has the alias `table`."""
         if self.definition is None:
             return column(self.name, table)
         return self.definition.transform(lambda node: column(node.name, table) if isinstance(node, exp.Column) else node)
@@ -67,7 +67,8 @@ def _columns_in(computed: Attribute) -> Iterator[str]:
 class Scan(Leaf, Operator):
     """One occurrence of `table`. Its attributes are called `<occurrence>__<column>`, unique in the whole plan.
 
-    `names` are (column, attribute) for those that have another name: a cache is read under the names of what it stands for.
+    `names` are pairs (column, attribute) that override this: a cache is read under the
+    attribute names of the subview that it stores.
     """
 
     table: str
@@ -136,22 +137,21 @@ class Scan(Leaf, Operator):
         used = tuple(a.name for a in self.base_columns if self.attribute(a.name) in above)
         return replace(self, used=used or self._least())
 
-    # Wrong with the first column, whatever it is: a VARIANT has no net diff.
+    # Wrong with just any first column: a VARIANT has no net diff.
     def _least(self) -> tuple[str, ...]:
-        """What is read where nothing is used, because a bag without columns has no net diff: a column whose values can be
-        compared, if there is one."""
+        """The column to read if none is used, because a bag without columns has no net diff. A comparable one is preferred."""
         names = tuple(each.name for each in self.attributes if not is_incomparable(type_of(each.type)))
         return (*names, self.attributes[0].name)[:1]
 
     @property
     def read_columns(self) -> tuple[Attribute, ...]:
-        """The columns that the table itself has and that are read, also for others that are computed."""
+        """The stored columns that are read, including those from which other columns are computed."""
         read = {a.name for a in self.base_columns}.union(*(_columns_in(a) for a in self.computed))
         return tuple(a for a in self.attributes if a.definition is None and a.name in read)
 
     @property
     def computed(self) -> tuple[Attribute, ...]:
-        """The columns in use that the table does not have itself."""
+        """The columns in use that are computed, not stored."""
         return tuple(a for a in self.base_columns if a.definition is not None)
 
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
@@ -163,7 +163,7 @@ class Scan(Leaf, Operator):
 
     @cached_property
     def nullable(self) -> frozenset[str]:
-        """All: IDs are compared NULL-safely, so nobody has to say that a key has no NULL."""
+        """All columns. IDs are compared NULL-safely, so it need not be known whether a key has NULLs."""
         return frozenset(self.columns)
 
     @property
@@ -213,7 +213,7 @@ class Scan(Leaf, Operator):
         return self.drawn_from(sizes.table(self.table), sizes)
 
     def drawn_from(self, rows: float, sizes: Sizes) -> Cardinality:
-        """So many rows with values of this table."""
+        """The estimate for `rows` rows whose values come from this table."""
         whole = sizes.table(self.table)
         key = {frozenset(self.ids): Domain(whole, frozenset(self.columns))} if self.unique else {}
         return Cardinality(rows, key, dict.fromkeys(self.columns, whole))
@@ -229,10 +229,10 @@ DiffClass = Literal["ins", "del", "upd", "rec", "plus", "minus", "signed"]
 
 @dataclass(frozen=True)
 class DiffRows(Leaf):
-    """The rows of one class of a table's net diff, for one occurrence: where every i-diff begins.
+    """The rows of one class of a table's net diff, for one occurrence: the origin of every i-diff.
 
-    `split` are the attributes whose difference makes REC out of UPD. `plus` and `minus` are N⁺ and N⁻ whole,
-    `signed` both with SIGN.
+    `split`: the attributes whose change makes an updated row a REC instead of a UPD. `plus` and `minus` are all of N⁺ and N⁻;
+    `signed` is both, with SIGN.
     """
 
     scan: Scan
@@ -259,7 +259,7 @@ class DiffRows(Leaf):
 
     @property
     def name(self) -> str:
-        """Readable and deterministic, as it appears in Δ-scripts."""
+        """The deterministic, readable name under which it appears in Δ-scripts."""
         return f"d_{self.diff_class}__{self.scan.occurrence}"
 
     def label(self) -> str:
@@ -267,19 +267,20 @@ class DiffRows(Leaf):
 
 
 def scans(root: Operator) -> tuple[Scan, ...]:
-    """The table occurrences of a plan, left to right."""
+    """The table occurrences of a plan, from left to right."""
     return tuple(operators_of(root, Scan))
 
 
 def reads_tables(relation: Relation) -> bool:
-    """Whether a relation of a Δ-script reads more than base i-diffs."""
+    """Whether a relation of a Δ-script reads any table, not only base i-diffs."""
     return folded(relation, lambda node, below: isinstance(node, Scan) or any(below))
 
 
 def base_idiffs(scan: Scan, conditional: frozenset[str], recompute_only: bool = False) -> tuple[IDiff, ...]:
-    """The base i-diff schemas of one occurrence (the table above).
+    """The base i-diff schemas of one occurrence, as in the table above.
 
-    With `recompute_only` (`strategy: recompute`) every change of a row is REC(key), whatever attributes it touches.
+    `conditional`: the attributes whose change makes an update a REC. With `recompute_only`
+    (`strategy: recompute`) every update is a REC.
     """
     rest = tuple(name for name in scan.columns if name not in scan.ids)
     split = frozenset(scan.columns if recompute_only else conditional)

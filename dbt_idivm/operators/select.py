@@ -4,20 +4,20 @@
 |-----------------------|--------|----------------|--------------------------------------------------
 | select_ins            | INS    |                | INS(σ_φ Δ)
 | select_del_known      | DEL    | X' ⊆ P ∪ K     | DEL(σ_φ' Δ): its pre-state says that it never was in the view
-| select_del            | DEL    | else           | as it is (naming absent IDs is harmless)
-| select_upd_condition  | UPD    | A ∩ X ≠ ∅      | REC(P): rows may come in or leave
+| select_del            | DEL    | else           | Δ unchanged (naming absent IDs is harmless)
+| select_upd_condition  | UPD    | A ∩ X ≠ ∅      | REC(P): rows may enter or leave
 | select_upd_known      | UPD    | X' ⊆ P ∪ K     | UPD(σ_φ' Δ)
-| select_upd            | UPD    | else           | as it is
+| select_upd            | UPD    | else           | Δ unchanged
 | select_rec_known      | REC    | X' ⊆ P ∪ K     | REC(σ_φ' Δ): kept if one of its images satisfies φ'
-| select_rec            | REC    | else           | as it is
+| select_rec            | REC    | else           | Δ unchanged
 
-φ' are the AND-ed parts of φ that the i-diff knows all attributes of (in the table it is φ as a whole). They keep away rows that
-are not in the view, for which what is computed above may not even be defined.
+φ' is the conjunction of the parts of φ whose attributes the i-diff all knows (in the table: of φ as a whole). It removes rows
+that are not in the view, for which the expressions above may not even be defined.
 
 The paper splits an update of a conditional attribute into ∆u, ∆+ and ∆- by φ(pre) and φ(post). Here the base i-diffs are
-split by attribute already, so what arrives as UPD with A ∩ X ≠ ∅ assigns a *computed* attribute; REC covers the three.
+split by attribute already, so a UPD with A ∩ X ≠ ∅ assigns a *computed* attribute; REC covers all three cases.
 
-Example, σ x > 1: DEL(1; knows x = 0) is dropped; DEL(2; knows x = 5) goes on; UPD(3; y 7) goes on untouched.
+Example, σ x > 1: DEL(1; knows x = 0) is dropped; DEL(2; knows x = 5) and UPD(3; y 7) are passed on unchanged.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Select(Filter, Operator):
 
     @cached_property
     def used(self) -> frozenset[str]:
-        """X, the attributes of the condition."""
+        """X: the attributes of the condition."""
         return frozenset(attributes(self.condition))
 
     @property
@@ -138,7 +138,7 @@ class Select(Filter, Operator):
 
 
 def known_part(node: Select, diff: IDiff) -> tuple[exp.Expr, ...]:
-    """φ', in the order of φ: a part may guard those behind it."""
+    """The parts of φ', in the order of φ, because a part may guard those after it."""
     return tuple(part for part in conjuncts(node.condition) if set(attributes(part)) <= diff.attributes)
 
 
@@ -159,8 +159,8 @@ def select_pass(node: Select, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return passed(diff)
 
 
-# Wrong without its guard: σ x > 1 over rows (1, x=1) → 2 and (2, x=2) → 1. As updates of x they name no row to insert
-# and leave row 2 in place.
+# Wrong without its guard: σ x > 1 over the rows (1, x=1), updated to 2, and (2, x=2), updated to 1. Updates of x would not insert
+# row 1 and not delete row 2.
 def select_recompute(node: Select, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (recompute(diff),)
 

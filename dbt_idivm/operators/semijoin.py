@@ -1,23 +1,23 @@
-"""L ⋉_φ(X) R and L ▷_φ(X) R: the rows of L with, and without, a row of R for which φ is true. ID(L ⋉ R) = ID(L ▷ R) = ID(L).
+"""L ⋉_φ(X) R and L ▷_φ(X) R: the rows of L with, or without, a row of R for which φ is true. ID(L ⋉ R) = ID(L ▷ R) = ID(L).
 
-EXISTS and IN are ⋉; NOT EXISTS is ▷; NOT IN is ▷ whose φ is total, l.x = r.y OR (l.x = r.y) IS NULL: a NULL on either side
-counts as a partner.
+EXISTS and IN are ⋉, NOT EXISTS is ▷. NOT IN is ▷ with a φ that is never NULL, l.x = r.y OR (l.x = r.y) IS NULL: a NULL on either
+side counts as a match.
 
-From the left, like σ; rows are tested against R⁺:
+I-diffs from the left are handled as by σ; rows are tested against R⁺:
 
 | rule                          | i-diff | when              | out (idIVM Table 13; ⋉ likewise)
 |-------------------------------|--------|-------------------|-----------------------------------------
 | semijoin_left_ins             | INS    | left              | INS(Δ ⋉ R⁺), or INS(Δ ▷ R⁺)
-| semijoin_left_del             | DEL    | left              | as it is
+| semijoin_left_del             | DEL    | left              | Δ unchanged
 | semijoin_left_upd_condition   | UPD    | left, A ∩ X ≠ ∅   | REC(P)
-| semijoin_left_upd             | UPD    | left, else        | as it is: R is not read
-| semijoin_left_rec             | REC    | left              | as it is
+| semijoin_left_upd             | UPD    | left, else        | Δ unchanged: R is not read
+| semijoin_left_rec             | REC    | left              | Δ unchanged
 
-From the right, H = L⁺ ⋉_φ touched(Δ, X_r) are the rows that may come or go, I the IDs of L:
+For i-diffs from the right, H = L⁺ ⋉_φ touched(Δ, X_r) are the rows that may enter or leave, and I are the IDs of L:
 
 | rule                          | i-diff | when              | out
 |-------------------------------|--------|-------------------|-----------------------------------------
-| semijoin_right_ins            | INS    | ⋉, ID unique      | INS(H): each has a partner now
+| semijoin_right_ins            | INS    | ⋉, ID unique      | INS(H): each row has a partner now
 | antijoin_right_ins            | INS    | ▷, ID unique      | DEL(I of H)
 | semijoin_right_ins_bag        | INS    | ID not unique     | REC(I of H)
 | semijoin_right_del            | DEL    | ⋉, ID unique      | DEL(I of H ▷ R⁺): no partner is left
@@ -27,13 +27,13 @@ From the right, H = L⁺ ⋉_φ touched(Δ, X_r) are the rows that may come or g
 | semijoin_right_upd            | UPD    | right, else       | nothing
 | semijoin_right_rec            | REC    | right             | REC(I of H)
 
-L⁺ is enough in H: a left row that left, or whose attributes in X changed, is covered by its own i-diff. The INS from the
-right are not fresh: the row may have had a partner before, or have been updated in the same refresh.
+L⁺ suffices in H: a left row that was deleted, or whose attributes in X changed, is covered by its own i-diff. The INS from the
+right are not fresh: the row may have had a partner before, or may have been updated in the same refresh.
 
-Example, customers with an order (⋉ on cid): order (7, cid 1) comes: INS of customer 1, who may be there already; it goes:
-DEL of customer 1 unless another order has cid 1. A new price of order 7 concerns nobody.
+Example, customers with an order (⋉ on cid). Order (7, cid 1) is inserted: INS of customer 1, who may exist already. It is
+deleted: DEL of customer 1, unless another order has cid 1. A new price of order 7 changes nothing.
 
-Where φ does not bind the left row (NOT IN over a NULL, EXISTS without correlation) H is all of L.
+If φ does not depend on the left row (NOT IN over a NULL, EXISTS without correlation), H is all of L.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from dbt_idivm.idiff.rule import IDiffRule, both, is_bag, is_condition, is_other
 
 @dataclass(frozen=True)
 class SemiAntiJoin(Probe, Operator):
-    """left ⋉_condition right, or ▷ when `anti`. The attribute names of the two are disjoint."""
+    """left ⋉_condition right, or ▷ when `anti`. The attribute names of the two inputs are disjoint."""
 
     left: Operator
     right: Operator
@@ -71,7 +71,7 @@ class SemiAntiJoin(Probe, Operator):
 
     @cached_property
     def used(self) -> frozenset[str]:
-        """X, the attributes of the condition."""
+        """X: the attributes of the condition."""
         return frozenset(attributes(self.condition))
 
     @property
@@ -142,7 +142,7 @@ class SemiAntiJoin(Probe, Operator):
         return None
 
     def screened(self, above: Conditions) -> tuple[Conditions, ...]:
-        """The left rows of ▷ stay where the condition fails."""
+        """The left rows of ▷ stay if the condition is false."""
         own = conjuncts(self.condition)
         return (above if self.anti else (*above, *own), own)
 
@@ -150,7 +150,9 @@ class SemiAntiJoin(Probe, Operator):
         return Probe(self.left.in_state(state), self.right.in_state(state), self.condition, self.anti)
 
     def in_any_state(self, names: frozenset[str]) -> Relation:
-        """▷ is not monotone in R: the any-state of R may hold a partner that neither state has. L's holds all rows."""
+        """▷ is not monotone in R: the any-state of R may contain a partner that neither
+        state has. So ▷ takes the any-state of L.
+        """
         if self.anti:
             return self.left.in_any_state(names)
         left, right = (child.in_any_state((names | self.used) & {*child.columns}) for child in self.inputs)
@@ -160,7 +162,7 @@ class SemiAntiJoin(Probe, Operator):
         return values_of_signed(self, names)
 
     def signed(self) -> Relation:
-        """ΔL ▷ R⁻ ⊎ (C ▷ R⁺) − (C ▷ R⁻) with C = L⁺ ⋉ ΔR, all copies of the rows whose partners changed; ⋉ alike."""
+        """ΔL ▷ R⁻ ⊎ (C ▷ R⁺) − (C ▷ R⁻), where C = L⁺ ⋉ ΔR are all copies of the rows whose partners changed; the same for ⋉."""
         left, right = self.inputs
         pre = right.in_state("pre")
         rows = Probe(left, right.signed(), self.condition)
@@ -180,7 +182,7 @@ def candidates(node: SemiAntiJoin, diff: IDiff) -> Relation:
 
 
 def lonely(node: SemiAntiJoin, diff: IDiff) -> Relation:
-    """H ▷ R⁺."""
+    """H ▷ R⁺: the rows of H that have no partner left."""
     return Probe(candidates(node, diff), node.inputs[1], node.condition, anti=True)
 
 
@@ -201,8 +203,8 @@ def left_pass(node: SemiAntiJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return passed(diff)
 
 
-# Wrong without its guard: a computed attribute of φ that changes brings the row in or takes it out; as an update it would
-# stay where it was.
+# Wrong without its guard: if a computed attribute of φ changes, the row may enter or leave; passed on as an update, it would stay
+# where it was.
 def left_recompute(node: SemiAntiJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (recompute(diff),)
 
@@ -215,7 +217,7 @@ def antijoin_ins(node: SemiAntiJoin, side: int, diff: IDiff) -> tuple[IDiff, ...
     return deleted(node, diff, candidates(node, diff))
 
 
-# Wrong without ▷ R⁺: of two orders of customer 1 one goes; the customer still has the other.
+# Wrong without ▷ R⁺: one of two orders of customer 1 is deleted; the customer still has the other.
 def semijoin_del(node: SemiAntiJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return deleted(node, diff, lonely(node, diff))
 
@@ -224,12 +226,12 @@ def antijoin_del(node: SemiAntiJoin, side: int, diff: IDiff) -> tuple[IDiff, ...
     return inserted(node, diff, lonely(node, diff))
 
 
-# Where IDs repeat, INS and DEL would name several rows by one ID: the copies of a keyless left row that gains a partner.
+# If IDs repeat, INS and DEL would name several rows by one ID, such as the copies of a keyless left row that gains a partner.
 def right_rec(node: SemiAntiJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (IDiff(REC, node.ids, (), (), project(candidates(node, diff), node.ids), diff.origins),)
 
 
-# Wrong without the conversion: order 7 moves from customer 1 to 2. The update knows customer 2 only; 1 would stay.
+# Wrong without the conversion: order 7 moves from customer 1 to 2. The update knows only customer 2; 1 would stay.
 def right_upd_condition(node: SemiAntiJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return right_rec(node, side, recompute(diff))
 

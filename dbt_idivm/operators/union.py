@@ -1,19 +1,19 @@
 """R ∪ S (UNION ALL) of any number of branches, with a branch attribute b.
 
-ID(R ∪ S) = ID(R) ∪ ID(S) ∪ {b} (Table 1). An ID that stands at the same output position in every branch is one ID
-attribute; any other gets an attribute of its own, NULL in the other branches.
+ID(R ∪ S) = ID(R) ∪ ID(S) ∪ {b} (Table 1). IDs at the same output position in every branch form one ID attribute. Any other ID
+gets an attribute of its own, which is NULL in the other branches.
 
 | rule      | i-diff             | out (idIVM Table 5)
 |-----------|--------------------|----------------------------------------------------------
 | union_ins | INS                | INS(π_{*, b} Δ)
 | union_del | DEL                | DEL(P ∪ {b})
-| union_upd | UPD                | UPD(P ∪ {b}); dropped if nothing that it assigns passes
+| union_upd | UPD                | UPD(P ∪ {b}); dropped if it assigns no output attribute
 | union_rec | REC                | REC(P ∪ {b})
 
-b is in P always: a partial ID without it would name the NULLs of the other branches. (The paper's table prints ∆- for
-the outgoing update: a slip.)
+b is always in P: a partial ID without it would match the NULLs of the other branches. (The paper's table prints ∆- for the
+outgoing update, which is a misprint.)
 
-Example: branches `store` and `web`, both with key id: row (7, b = 0) and row (7, b = 1) are two rows.
+Example: the branches `store` and `web` both have the key id; (7, b = 0) and (7, b = 1) are different rows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from dbt_idivm.idiff.rule import IDiffRule, always
 
 @dataclass(frozen=True)
 class Branches(Relation):
-    """∪ over any relations. `sources[i]` names the attribute of part i for each of `outputs`, None where it is NULL."""
+    """∪ over any relations. `sources[i][j]` is the attribute of part i that gives `outputs[j]`; None if it is NULL there."""
 
     parts: tuple[Relation, ...]
     name: str
@@ -48,7 +48,7 @@ class Branches(Relation):
 
     @property
     def branch(self) -> str:
-        """b, the branch attribute."""
+        """b: the branch attribute."""
         return f"{self.name}__branch"
 
     @cached_property
@@ -86,7 +86,7 @@ class Branches(Relation):
         return ()
 
     def pairs(self, number: int) -> tuple[tuple[str, str | None], ...]:
-        """(output attribute, attribute of that branch) for one branch."""
+        """(output attribute, its attribute in branch `number`, or None), in the order of the outputs."""
         return self._pairs[number]
 
     @cached_property
@@ -94,7 +94,7 @@ class Branches(Relation):
         return tuple(tuple(zip(self.outputs, sources, strict=True)) for sources in self.sources)
 
     def branch_of(self, number: int, relation: Relation, *, sign: bool = False) -> Relation:
-        """Rows of one branch under the output's names, with b."""
+        """Rows of one branch under the output's names, with b. With `sign`, SIGN is passed on."""
         definitions = [(output, _source(source)) for output, source in self.pairs(number)]
         definitions.append((self.branch, exp.Literal.number(number)))
         if sign:
@@ -106,7 +106,7 @@ class Branches(Relation):
         return isolate(rows.query(binder), self.columns, binder.alias(self.name))
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        """Each branch by its own part of the keys; the test on top is needed for b and for NULLs."""
+        """Each branch is restricted by its own part of the keys. The semijoin on top is needed for b and for NULLs."""
         parts = tuple(self._restrict_part(number, on, keys) for number in range(len(self.parts)))
         return SemiJoin(Branches(parts, self.name, self.outputs, self.sources), on, keys)
 
@@ -129,7 +129,7 @@ class Branches(Relation):
         return self.parts[number].restrict(tuple(names), renamed)
 
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
-        """The branches keep their numbers: an empty one stays where another has rows."""
+        """Empty branches stay if another has rows, because branches keep their numbers."""
         if all(child is None for child in children):
             return None
         return self.with_children(*(new or old for new, old in zip(children, self.parts, strict=True)))
@@ -178,7 +178,7 @@ class UnionAll(Branches, Operator):
 
     @cached_property
     def id_outputs(self) -> tuple[str, ...]:
-        """The outputs that hold an ID attribute, or nothing, in every branch."""
+        """The outputs that hold an ID attribute in every branch that does not leave them NULL."""
         found = []
         for position, output in enumerate(self.outputs):
             held = [(part, sources[position]) for part, sources in zip(self.parts, self.sources, strict=True)]
@@ -201,7 +201,7 @@ class UnionAll(Branches, Operator):
         return tuple(dict.fromkeys(name for name in found if name not in self.ids))
 
     def names_in(self, number: int) -> Mapping[str, str]:
-        """Attribute of one branch → an output that holds it, one of the ID where there is one, the first of several."""
+        """Attribute of one branch → an output that holds it: an ID output if there is one, else the first."""
         pairs = [(source, output) for output, source in reversed(self.pairs(number)) if source is not None]
         return dict(sorted(pairs, key=lambda pair: pair[1] in self.id_outputs))
 
@@ -252,7 +252,9 @@ class UnionAll(Branches, Operator):
         return ()
 
     def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
-        """Beside b, what holds in every branch; and an output that is another literal in each branch determines b."""
+        """Dependencies that hold in every branch, together with b. An output that is a
+        different literal in each branch determines b.
+        """
         branch = frozenset({self.branch})
         found = [(frozenset({output}), branch) for output, names in self.united if self._tells_branches_apart(names)]
         for left in self._determining(below):
@@ -265,7 +267,7 @@ class UnionAll(Branches, Operator):
         return (*found, *self._of_one_branch())
 
     def _determining(self, below: Sequence[tuple[Dependency, ...]]) -> tuple[frozenset[str], ...]:
-        """The sets of outputs that determine others in some branch, and all of these."""
+        """The sets of outputs that determine others in some branch, and the union of these sets."""
         found = []
         for number, dependencies in enumerate(below):
             names = self._first_in(number)
@@ -277,7 +279,9 @@ class UnionAll(Branches, Operator):
         return {source: output for output, source in reversed(self.pairs(number)) if source is not None}
 
     def _of_one_branch(self) -> Iterator[Dependency]:
-        """Beside b, the first output of an attribute determines another one that has it, too, and is NULL in other branches."""
+        """Dependencies of outputs that duplicate an attribute of one branch and are NULL in all others: b
+        and the first such output determine them.
+        """
         for number in range(len(self.parts)):
             names = self._first_in(number)
             for place, (output, source) in enumerate(self.pairs(number)):
@@ -285,7 +289,7 @@ class UnionAll(Branches, Operator):
                     yield frozenset({self.branch, names[source]}), frozenset({output})
 
     def _tells_branches_apart(self, names: Sequence[str | None]) -> bool:
-        """Whether an output, which these attributes of the branches are, is another literal of one kind in each."""
+        """Whether an output is a different literal of the same kind in each branch. `names`: its attribute in each branch."""
         found = [None if name is None else constant(part, name) for part, name in zip(self.parts, names, strict=True)]
         if not all(isinstance(each, exp.Literal) and (each.is_string or each.is_int) for each in found):
             return False
@@ -331,7 +335,7 @@ class UnionAll(Branches, Operator):
 
 
 def _held(sources: Sequence[Sequence[str | None]], place: int) -> int:
-    """In how many branches an output is not NULL."""
+    """The number of branches in which an output is not NULL."""
     return sum(row[place] is not None for row in sources)
 
 
@@ -340,7 +344,7 @@ def _source(source: str | None) -> exp.Expr:
 
 
 def mapped(node: UnionAll, side: int, diff: IDiff) -> IDiff:
-    """The i-diff under the output's names, with b in P."""
+    """The i-diff of branch `side` under the output's names, with b in P."""
     pairs = node.pairs(side)
     by_source = node.names_in(side)
     ids = (node.branch, *(by_source[name] for name in diff.ids))

@@ -1,4 +1,4 @@
-"""μ_{g → pos, e}(R): each row once for each element of the collection g(Y), with the element and its place.
+"""μ_{g → pos, e}(R): each row once for each element of the collection g(Y), with the element and its position.
 
 ID(μ R) = ID(R) ∪ {pos}.
 
@@ -11,12 +11,12 @@ ID(μ R) = ID(R) ∪ {pos}.
 | unnest_upd        | UPD    | A ∩ Y ≠ ∅                            | REC(P)
 | unnest_rec        | REC    |                                      | REC(P)
 
-An i-diff names rows of R; by the same attributes it names all rows that come of them. A collection is an array, whose element is
-one attribute, or a map, whose element is a key and a value. A row whose collection is empty or NULL gives no rows, or, if μ is
-`outer`, one with NULL for place and element.
+An i-diff that identifies rows of R identifies the rows made from them by the same attributes. A collection is an array, whose
+elements give one attribute, or a map, whose elements give a key and a value. A row whose collection is empty or NULL gives no
+row, or, if μ is `outer`, one with NULL as position and element.
 
-Example, μ_{split(tags, ',')}(posts), post 7 with tags 'a,b' → 'a,c': the rows of post 7 are recomputed, and the one with place 1
-differs.
+Example, μ_{split(tags, ',')}(posts): the tags of post 7 change from 'a,b' to 'a,c'. The rows of post 7 are recomputed, and the
+one at position 1 differs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from dbt_idivm.idiff.build import passed, recompute
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always, is_condition, is_other
 
-ELEMENTS = 5.0  # of a collection, where nothing is known
+ELEMENTS = 5.0  # estimated number of elements of a collection
 _PLACE = exp.DataType.build("int")
 
 
@@ -85,7 +85,7 @@ class Unnested(Unary):
 
     @cached_property
     def used(self) -> frozenset[str]:
-        """Y, what the elements depend on."""
+        """Y: the attributes of the collection."""
         return frozenset(attributes(self.collection))
 
     def with_children(self, *children: Relation) -> Relation:
@@ -123,7 +123,7 @@ class Unnested(Unary):
 
 
 def element_types(collection: exp.DataType) -> tuple[exp.DataType, ...]:
-    """The types of the attributes that an element has; () where that is not known, or not a collection."""
+    """The types of the attributes of an element; () if they are not known or the type is not a collection."""
     if collection.this not in (exp.DataType.Type.ARRAY, exp.DataType.Type.MAP, exp.DataType.Type.LIST):
         return ()
     return tuple(each for each in collection.expressions if isinstance(each, exp.DataType))
@@ -205,7 +205,7 @@ class Unnest(Unnested, Operator):
         return ()
 
     def carried(self, occurrence: str) -> frozenset[str] | None:
-        """A row without elements is named by its i-diffs and has no rows here, unless μ is outer."""
+        """A row without elements has no rows here, unless μ is outer, but i-diffs still name it."""
         return self.child.carried(occurrence) if self.outer else None
 
     def screened(self, above: Conditions) -> tuple[Conditions, ...]:
@@ -238,14 +238,15 @@ def may_bring_old_rows(node: Unnest, side: int, diff: IDiff) -> bool:
     return not brings_new_rows(node, side, diff)
 
 
-# INS is an upsert by full ID. A row that exists with the elements ['a', 'b'] and is inserted again with ['c'] would keep 'b'; of
-# two equal rows of an input without a key only one would be inserted. (Today other i-diffs cover the first, and the application
-# the second.)
+# INS is an upsert by full ID. An existing row with the elements ['a', 'b'] that is inserted again with ['c'] would keep 'b'; of
+# two equal rows of a keyless input only one would be inserted. (Today other i-diffs cover the first case, and the application the
+# second.)
 def unnest_again(node: Unnest, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (recompute(diff),)
 
 
-# Wrong without its guard: μ_{tags}, tags ['a', 'b'] → ['c']. Passed on, the first row keeps 'a', and the second stays.
+# Wrong without its guard: μ_{tags}, tags change from ['a', 'b'] to ['c']. Passed on, the first row keeps 'a', and the second
+# stays.
 def unnest_pass(node: Unnest, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return passed(diff)
 

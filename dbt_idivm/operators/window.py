@@ -4,19 +4,19 @@
 |-------------------|--------|-----------------------|----------------------------------------------
 | window_ins        | INS    |                       | REC(Pt) over touched(Δ, Pt)
 | window_del        | DEL    |                       | REC(Pt) over touched(Δ, Pt)
-| window_upd_unused | UPD    | A ∩ X = ∅             | as it is
+| window_upd_unused | UPD    | A ∩ X = ∅             | Δ unchanged
 | window_upd        | UPD    | A ∩ X ≠ ∅             | REC(P) first, then REC(Pt): the old partition counts too
 | window_rec        | REC    |                       | REC(Pt) over touched(Δ, Pt)
 
-X are Pt and the attributes that functions and their order read. A change of one row may change the value of every row of its
-partition, so whole partitions are recomputed; the operators above keep Pt, by which these rows are named. One ω has all functions
-of a SELECT with one PARTITION BY; functions with another are a second ω above it.
+X are Pt and the attributes that the functions and their ORDER BY read. A change of one row may change the values of all rows of
+its partition, so whole partitions are recomputed. The operators above keep Pt, because it identifies these rows. One ω has all
+functions of a SELECT with the same PARTITION BY; functions with another one are a second ω above it.
 
-Example, ω_{cid; row_number() by placed, id}(orders), order (7, cid 1) deleted: the rows of customer 1 are recomputed.
+Example, ω_{cid; row_number() by placed, id}(orders): order (7, cid 1) is deleted. The rows of customer 1 are recomputed.
 
-Pt = ∅ is one partition: any change recomputes all rows, REC(()), and those that differ are changed.
+Pt = ∅ is a single partition: any change recomputes all rows, REC(()), and those that differ are updated.
 
-What depends on the order of rows that ORDER BY does not distinguish is refused by the front end (IDIVM-203).
+The front end refuses functions that depend on the order of rows which ORDER BY does not distinguish (IDIVM-203).
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _OF_THE_SAME_TYPE = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthVa
 
 @dataclass(frozen=True)
 class WindowCall:
-    """One function: `name` ← function OVER (PARTITION BY … `order` `frame`), over attributes of the child.
+    """One window function: `name` ← function OVER (PARTITION BY … `order` `frame`), over attributes of the child.
 
-    `kind` is the type of the result, `certain` whether that is beyond doubt, `total` whether it is never NULL.
+    `kind` is the type of the result, `certain` says whether that type is certain, `total` whether the result is never NULL.
     """
 
     name: str
@@ -64,17 +64,17 @@ class WindowCall:
 
     @property
     def reads(self) -> frozenset[str]:
-        """The attributes that the function and its order depend on."""
+        """The attributes that the function and its ORDER BY read."""
         return frozenset(name for each in self.expressions for name in attributes(each))
 
     @property
     def like(self) -> exp.Expr:
-        """An expression, or an aggregate, over the attributes that has the type of the result."""
+        """An expression or aggregate over the attributes that has the type of the result."""
         function = self.function.this if isinstance(self.function, exp.IgnoreNulls | exp.RespectNulls) else self.function
         return function.this if isinstance(function, _OF_THE_SAME_TYPE) else function
 
     def over(self, partition: Sequence[exp.Expr], output: Mapping[str, exp.Expr]) -> exp.Window:
-        """The call in SQL, over the expressions that define the child's attributes."""
+        """The window expression in SQL. `output` has the defining expressions of the child's attributes."""
         order = [substitute(each, output) for each in self.order]
         return exp.Window(
             this=substitute(self.function, output),
@@ -86,7 +86,7 @@ class WindowCall:
 
 @dataclass(frozen=True)
 class Windowed(Unary):
-    """ω over any relation. `partition` are attributes of the child, as are the arguments (a π below computes them)."""
+    """ω over any relation. `partition` and the arguments of `calls` are attributes of the child; a π below computes them."""
 
     partition: tuple[str, ...]
     calls: tuple[WindowCall, ...]
@@ -122,7 +122,9 @@ class Windowed(Unary):
         return frozenset(name for call in self.calls for name in call.reads)
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        """Whole partitions: those that have such rows, of which the rows are taken above ω."""
+        """Partitions must stay whole: those that contain a row with these keys are
+        evaluated, then the rows are selected above ω.
+        """
         if self.partition and set(on) <= set(self.partition):
             return self.with_children(self.child.restrict(on, keys))
         below = tuple(name for name in on if name in self.child.columns)
@@ -134,7 +136,7 @@ class Windowed(Unary):
         return SemiJoin(self.with_children(self.child.restrict(self.partition, partitions)), on, keys)
 
     def narrowed(self, names: frozenset[str]) -> Relation:
-        """Values of a window depend on every row of its input, and on how often there is each."""
+        """If a window value is wanted, all rows of the input are needed, with their multiplicity."""
         calls = tuple(call for call in self.calls if call.name in names)
         return Windowed(self.child, self.partition, calls) if calls else self.child.narrowed(names)
 
@@ -165,7 +167,7 @@ class Window(Windowed, Operator):
 
     @cached_property
     def used(self) -> frozenset[str]:
-        """X, what the values depend on."""
+        """X: the attributes on which the values depend."""
         return self.reads | set(self.partition)
 
     @property
@@ -219,7 +221,7 @@ class Window(Windowed, Operator):
         return (self.child,)
 
     def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
-        """A row has a number of its own in its partition."""
+        """row_number and the partition together determine the row."""
         numbers = (call.name for call in self.calls if isinstance(call.function, exp.RowNumber))
         return (*((frozenset({*self.partition, name}), frozenset(self.child.columns)) for name in numbers), *below[0])
 
@@ -239,7 +241,7 @@ class Window(Windowed, Operator):
         return None
 
     def screened(self, above: Conditions) -> tuple[Conditions, ...]:
-        """A condition on Pt keeps whole partitions away; one on anything else keeps rows away that others are counted with."""
+        """A condition on Pt removes whole partitions. Any other condition would remove rows that the window functions need."""
         return (tuple(each for each in above if set(attributes(each)) <= set(self.partition)),)
 
     def in_state(self, state: State) -> Relation:
@@ -249,7 +251,7 @@ class Window(Windowed, Operator):
         return self.child.in_any_state(names) if names <= {*self.child.columns} else both_states(self, names)
 
     def changed_values(self, names: frozenset[str]) -> Relation:
-        """Those of all rows of the partitions of changed rows."""
+        """The values of all rows in the partitions of changed rows."""
         if not names <= {*self.child.columns}:
             return values_of_signed(self, names)
         partitions = self.child.changed_values(frozenset(self.partition))
@@ -259,20 +261,20 @@ class Window(Windowed, Operator):
         return signed_by(self, self.child, self.partition)
 
 
-# Wrong without its guard: ω_{x; max(y)}, an update of y. Passed on, it names the row of the maximum only.
+# Wrong without its guard: ω_{x; max(y)}, an update of y. Passed on, it would update only the row with the maximum.
 def window_pass(node: Window, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return passed(diff)
 
 
-# Wrong without it: ω_{x; count(*)} over (1, x=5), (2, x=5). Passed on as it is, the deletion of row 1 leaves row 2 with
-# the count 2.
+# Wrong without it: ω_{x; count(*)} over (1, x=5), (2, x=5). Passed on unchanged, the deletion of row 1 would leave row 2 with the
+# count 2.
 def partitions_of(node: Window, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     rows = touched(diff, node.inputs[0], node.partition)
     return (IDiff(REC, node.partition, (), (), rows, diff.origins),)
 
 
-# Wrong without the conversion: ω_{x; count(*)}, row 1 from x = 5 to x = 6. The update names the row by its post-state, partition
-# 6; those that stay in partition 5 would keep their count.
+# Wrong without the conversion: ω_{x; count(*)}, row 1 changes from x = 5 to x = 6. The update identifies the row by its
+# post-state, partition 6; the rows that remain in partition 5 would keep their count.
 def window_upd(node: Window, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return partitions_of(node, side, recompute(diff))
 

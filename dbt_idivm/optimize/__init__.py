@@ -1,7 +1,7 @@
 """Pass 4, semantic optimisation: one rewrite of the Δ-script per module, in the order of `OPTIMIZATIONS`.
 
-A rewrite takes a node of one class, whose children are rewritten already, and gives another with the same rows (of keys to
-recompute by, a superset of what was touched), or the node itself. An optimisation takes all i-diffs of the view.
+A rewrite takes a node of one class whose children are rewritten already. It returns another node with the same rows, or the node
+itself. For keys to recompute by, any superset of the touched keys is allowed. An optimisation takes all i-diffs of the view.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dbt_idivm.optimize.use_payload import use_payload
 
 @dataclass(frozen=True)
 class Rewrite:
-    """A rewrite of the nodes of one class; a subclass is meant, too."""
+    """A rewrite of the nodes of one class and its subclasses."""
 
     on: type[Relation]
     apply: Callable[[Any], Relation]
@@ -40,11 +40,12 @@ class Rewrite:
         return rewrite(relation, lambda node: self.apply(node) if isinstance(node, self.on) else node)
 
     def over(self, idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
-        """The i-diffs with their rows rewritten."""
+        """The i-diffs with their relations rewritten."""
         return tuple(diff.over(self(diff.relation)) for diff in idiffs)
 
 
-# In this order: no look-up, a look-up without the table, the i-diff itself; what is left is made distinct once.
+# The order matters: first avoid the look-up, then look up without the table, then use the i-diff itself; at last merge the
+# distincts.
 REWRITES: tuple[Rewrite, ...] = (
     Rewrite(Touched, use_payload),
     Rewrite(Touched, look_up),
@@ -60,13 +61,13 @@ OPTIMIZATIONS: tuple[tuple[str, Optimization], ...] = (
 
 
 def optimize(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
-    """The optimised Δ-script's i-diffs: the same meaning, fewer reads and fewer i-diffs."""
+    """The i-diffs of the optimised Δ-script: the same meaning, with fewer reads and fewer i-diffs."""
     *_, (_, found) = (("naive", idiffs), *optimizations(idiffs))
     return found
 
 
 def optimizations(idiffs: tuple[IDiff, ...]) -> tuple[tuple[str, tuple[IDiff, ...]], ...]:
-    """The i-diffs after each optimisation, by its name. Raises AssertionError where one changes what the i-diffs say."""
+    """(name, i-diffs after it) for each optimisation. Raises AssertionError if one changes what the i-diffs say."""
     steps = []
     for name, optimization in OPTIMIZATIONS:
         before, idiffs = idiffs, optimization(idiffs)
@@ -78,7 +79,7 @@ def optimizations(idiffs: tuple[IDiff, ...]) -> tuple[tuple[str, tuple[IDiff, ..
 
 
 def optimize_rows(relation: Relation) -> Relation:
-    """The same rows with fewer reads; of keys to recompute by, a superset of what was touched."""
+    """The same rows with fewer reads. For keys to recompute by, the result may be a superset of the touched keys."""
     for each in REWRITES:
         relation = each(relation)
     check_naive(relation)

@@ -1,4 +1,4 @@
-"""What is checked after each optimisation: the i-diffs say the same of the same rows, and at the end nothing naive is left."""
+"""Checks after each optimisation: the i-diffs still say the same, and at the end no naive look-up is left."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dbt_idivm.idiff.idiff import IDiff
 
 
 def check_same(name: str, before: tuple[IDiff, ...], after: tuple[IDiff, ...]) -> None:
-    """Raise AssertionError unless both say the same: kinds, IDs, assigned attributes and origins, and the types of these."""
+    """Raise AssertionError unless both have the same kinds, IDs, assigned attributes and origins, with the same types."""
     if _said(before) != _said(after):
         raise AssertionError(f"{name} changes what the i-diffs say: {[*map(str, before)]} → {[*map(str, after)]}")
     for diff in after:
@@ -33,7 +33,7 @@ def _have_same_types(one: IDiff, other: IDiff) -> bool:
 
 
 def check_naive(relation: Relation) -> None:
-    """Raise AssertionError for a look-up that no rewrite has seen."""
+    """Raise AssertionError if a look-up (`Touched`) is left that no rewrite has replaced."""
 
     def check(node: Relation, _: tuple[None, ...]) -> None:
         if isinstance(node, Touched):

@@ -1,4 +1,4 @@
-"""Where the attributes of a Δ-script's relation come from: what a rewrite must know to be sound."""
+"""The base i-diffs from which attributes of a Δ-script's relation come. Some rewrites are sound only for these."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Leaf = tuple[DiffRows, tuple[str, ...]]
 
 
 def leaves(relation: Relation, names: tuple[str, ...]) -> tuple[Leaf, ...] | None:
-    """The base i-diffs, with their own names of the attributes, from one of which each row's values of `names` come, together.
+    """(base i-diff, its names of `names`): each row takes its values of `names` unchanged from one row of one of these.
 
-    None if some may come from anywhere else, or are computed.
+    None if some values may come from anywhere else, or are computed.
     """
     if isinstance(relation, DiffRows):
         return ((relation, names),)

@@ -1,10 +1,10 @@
-"""δ(f(δ(R))) → δ(f(R)) for f of σ, π and ⊎: keys are made distinct once.
+"""δ(f(δ(R))) → δ(f(R)) for f made of σ, π and ⊎: duplicates of keys are eliminated only once.
 
     before   distinct(π n(distinct(π x, n(d_ins__orders))))
     after    distinct(π n(π x, n(d_ins__orders)))
 
-Sound because σ, π and ⊎ of a set and of a bag with the same rows have the same rows. Merged recompute i-diffs ask for it,
-and groups over groups.
+Sound because σ, π and ⊎ give the same distinct rows for a bag as for its set. It applies to merged recompute i-diffs and to
+groups over groups.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dbt_idivm.algebra.relation import Relation, over
 
 
 def merge_distincts(node: Distinct) -> Relation:
-    """δ over the child without the δs that σ, π and ⊎ alone separate from it; the node itself if there is none."""
+    """δ without the inner δs that only σ, π and ⊎ separate from it; the node itself if there are none."""
     child = _inner(node.child)
     return node if child is node.child else Distinct(child)
 
 
 def _inner(relation: Relation) -> Relation:
-    """The same rows, perhaps more often."""
+    """The same distinct rows, perhaps with more duplicates."""
     if isinstance(relation, Distinct):
         return _inner(relation.child)
     if isinstance(relation, Compute | Filter | Concat):

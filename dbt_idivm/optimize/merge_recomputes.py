@@ -1,10 +1,10 @@
-"""Recompute i-diffs over the same attributes → one, over all their values.
+"""Recompute i-diffs over the same attributes → a single one with all their values.
 
     before   REC(cid) from d_ins__orders, REC(cid) from d_del__orders
     after    REC(cid) from d_ins__orders + d_del__orders
 
-Each REC of a refresh costs an evaluation of the restricted view; values that several of them name would be evaluated
-several times. Payload that only some carry is dropped.
+Each REC costs an evaluation of the restricted view, so values that several of them contain would be evaluated several times. The
+payload is dropped.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""N ⋉_K Δ → Δ where Δ itself holds the rows that are asked for (idIVM Fig. 8: R ⋉ σ_φ ∆+ → σ_φ ∆+, and ∆u alike).
+"""N ⋉_K Δ → Δ if Δ itself contains the requested rows (idIVM Fig. 8: R ⋉ σ_φ ∆+ → σ_φ ∆+, and likewise for ∆u).
 
     before   d_plus__orders ⋉ oid d_upd__orders
     after    d_upd__orders
 
-| asked for | Δ is a part of | because
+| requested | Δ is a part of | because
 |-----------|----------------|----------------------------------------------------
-| N⁺        | ∆+ or ∆u       | C1, C3: their rows are the new rows under their keys
-| N⁻        | ∆-             | its rows are the old rows under their keys
-| N⁺ ⊎ N⁻   | ∆+, ∆- or REC  | they hold all images, of REC both
+| N⁺        | ∆+ or ∆u       | C1, C3: their rows are the new rows with their keys
+| N⁻        | ∆-             | its rows are the old rows with their keys
+| N⁺ ⊎ N⁻   | ∆+, ∆- or REC  | they contain all images; REC contains both
 
-A selection of Δ by its own values is as good: what it leaves out is not asked for. N⁺ ⋉ REC stays, because a REC holds the
-old images as well.
+A selection of Δ by its own values is replaced in the same way: rows that it leaves out are not requested. N⁺ ⋉ REC stays, because
+a REC also contains the old images.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dbt_idivm.algebra.lookups import Named
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators.scan import DiffClass, DiffRows
 
-# the classes that are the images of the rows asked for
+# requested parts of the net diff → the classes of i-diffs whose rows are exactly these images
 IMAGES: Mapping[tuple[DiffClass, ...], frozenset[DiffClass]] = {
     ("plus",): frozenset({"ins", "upd"}),
     ("minus",): frozenset({"del"}),
@@ -32,7 +32,7 @@ IMAGES: Mapping[tuple[DiffClass, ...], frozenset[DiffClass]] = {
 
 
 def use_diff_rows(node: SemiJoin) -> Relation:
-    """Δ if it holds the rows that are asked for, else the node itself."""
+    """Δ if it contains the requested rows, else the node itself."""
     held = None if node.anti else _selected(node.keys, node.columns)
     if held is None or held.diff_class not in IMAGES.get(_asked(node.child), ()):
         return node
@@ -40,14 +40,14 @@ def use_diff_rows(node: SemiJoin) -> Relation:
 
 
 def _asked(relation: Relation) -> tuple[DiffClass, ...]:
-    """The parts of a net diff that these rows are; none if they are something else."""
+    """The parts of a net diff that make up the relation; () if it has any other part."""
     parts = relation.parts if isinstance(relation, Concat) else (relation,)
     classes = tuple(part.diff_class for part in parts if isinstance(part, DiffRows))
     return classes if len(classes) == len(parts) else ()
 
 
 def _selected(relation: Relation, columns: tuple[str, ...]) -> DiffRows | None:
-    """The base i-diff of which this is a selection that passes `columns`."""
+    """The base i-diff of which the relation is a selection that passes `columns`; None if it is anything else."""
     if not set(columns) <= set(relation.columns):
         return None
     while isinstance(relation, Filter | Compute | Named):

@@ -1,19 +1,19 @@
-"""R ⋉_K Δ → N ⋉_K Δ where Δ names rows of R by R's own changed keys: the table need not be read for them.
+"""R ⋉_K Δ → N ⋉_K Δ if Δ identifies rows of R by R's own changed keys: the table need not be read for them.
 
     before   π price, rate((scan orders ⋉ oid d_upd__orders) ⋈ scan currencies)
     after    π price, rate((d_plus__orders ⋉ oid d_upd__orders) ⋈ scan currencies)
 
-N⁺ and N⁻ are the new and the old rows of R's net diff. A key that the net diff names has no other row than these:
+N⁺ and N⁻ are the new and the old rows of R's net diff. A key that occurs in the net diff has no other rows than these:
 
-| state of R | rows under a changed key | because (constraints of idIVM, Fig. 8)
+| state of R | rows with a changed key  | because (constraints of idIVM, Fig. 8)
 |------------|--------------------------|------------------------------------------------------------
-| post       | N⁺                       | C1: ∆+ ⊆ R⁺; C2: R⁺ has none of ∆-; C3: R⁺ has the values of ∆u
-| pre        | N⁻                       | the rows under a changed key were deleted
+| post       | N⁺                       | C1: ∆+ ⊆ R⁺; C2: R⁺ has no row of ∆-; C3: R⁺ has the values of ∆u
+| pre        | N⁻                       | the old rows with a changed key were deleted or updated
 | any        | N⁺ ⊎ N⁻                  | it is R⁺ ⊎ N⁻
 
-Sound only if each key that Δ holds is known to be one that changed, if it is the whole key, and if R has one: the other
-rows of a group, the other copies of a row without a key, a row found for a partner that changed, are in R alone. The signed
-rows of a feed are not netted: they name rows that an UPDATE wrote as they were, which are in no part of the net diff.
+Sound only if R has a key, Δ contains the whole key, and each of its keys is known to have changed. Otherwise some rows are only
+in R: the other rows of a group, other copies of a keyless row, a row that is looked up for a changed partner. The signed rows of
+a feed are not netted: they include rows that an UPDATE rewrote without a change, which are in no part of the net diff.
 """
 
 from __future__ import annotations
@@ -48,6 +48,6 @@ def _names_changed_keys(rows: SemiJoin, scan: Scan) -> bool:
 
 
 def changed_rows(scan: Scan) -> Relation:
-    """What the net diff of the table holds of it in the scan's state."""
+    """The rows of the table's net diff that the table contains in the scan's state."""
     rows = tuple(DiffRows(replace(scan, state="post"), each, scan.columns) for each in CHANGED[scan.state])
     return rows[0] if len(rows) == 1 else Concat(rows)

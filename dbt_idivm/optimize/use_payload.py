@@ -1,10 +1,10 @@
-"""touched(Δ, W) → π_W(Δ) where W ⊆ P ∪ payload: what the i-diff carries need not be looked up.
+"""touched(Δ, W) → π_W(Δ) if W ⊆ P ∪ payload: values that the i-diff carries need not be looked up.
 
     before   distinct(touched cid by oid(d_del__orders, scan orders))
     after    distinct(π cid(d_del__orders))
 
-Sound because the result may be any superset of the touched values, and the carried values hold both images where both
-count (idIVM Fig. 8, C1-C3, in the form that recompute i-diffs need).
+Sound because the result may be any superset of the touched values, and the carried values cover both images if both matter (idIVM
+Fig. 8, C1-C3, in the form that recompute i-diffs need).
 """
 
 from __future__ import annotations
@@ -15,5 +15,5 @@ from dbt_idivm.algebra.relation import Relation
 
 
 def use_payload(node: Touched) -> Relation:
-    """π_W(Δ) if it holds W, else the node itself."""
+    """π_W(Δ) if it contains W, else the node itself."""
     return project(node.delta, node.wanted) if set(node.wanted) <= set(node.delta.columns) else node

@@ -1,10 +1,10 @@
-"""What is known of every operator of a final plan, found in one walk: everybody reads it here, nobody infers it again.
+"""Facts about every operator of a final plan, computed in one walk. Other modules read them here and do not infer them again.
 
-    ⋈ o.cid = c.id           IDs: o.id, c.id   key: o.id, which determines o.cid, that c.id, and this its customer
+    ⋈ o.cid = c.id           IDs: o.id, c.id   key: o.id, which determines o.cid, hence c.id, hence the customer
       scan orders as o       IDs: o.id         key: o.id
       scan customers as c    IDs: c.id         key: c.id
 
-All of it is conservative: what is not known to be determined, or not NULL, is not.
+All facts are conservative: an attribute counts as determined, or as not NULL, only if that is proved.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class BaseColumn:
 
 @dataclass(frozen=True)
 class Facts:
-    """What holds of the rows of one operator, and of those of its inputs.
+    """Facts about the rows of one operator, and about its inputs.
 
-    `dependencies` are all that its rows meet, keys included. `equal`: pairs of attributes with one value. `provenance`:
-    attribute → the base columns from one of which each value comes unchanged; () where it is computed.
+    `dependencies`: all functional dependencies of its rows, keys included. `equal`: pairs of attributes that are equal in each
+    row. `provenance`: attribute → the base columns, from one of which each value is taken unchanged; () if it is computed.
     """
 
     node: Operator
@@ -60,18 +60,20 @@ class Facts:
 
     @property
     def naming(self) -> tuple[str, ...]:
-        """The columns by which i-diffs may name its rows; all of them are in its output."""
+        """The columns by which i-diffs may identify its rows: IDs, then `named_by`. All of them are in its output."""
         return tuple(dict.fromkeys((*self.node.ids, *self.node.named_by)))
 
     @cached_property
     def joined(self) -> tuple[Facts, ...]:
-        """From one row of each of which a row is made, looking through σ, π, ⋈ and ⋉; itself where no row is."""
+        """The relations that contribute exactly one row each to a row, looking through σ, π, ⋈
+        and the like; (self,) if there are none.
+        """
         combined = _combined(self.node, self.inputs)
         return tuple(each for facts in combined for each in facts.joined) if combined else (self,)
 
     @cached_property
     def key(self) -> tuple[str, ...] | None:
-        """The IDs without those that the others determine; None where no IDs are a key."""
+        """A minimal key: the IDs without those that the others determine; None if IDs are not unique."""
         if not self.unique:
             return None
         kept = self.ids
@@ -82,23 +84,23 @@ class Facts:
         return kept
 
     def determines_all(self, start: Facts) -> bool:
-        """Whether each row of `start`, one of `joined`, is in one row at most."""
+        """Whether each row of `start`, one of `joined`, contributes to at most one row."""
         known = determined_by(frozenset(start.node.columns), self.dependencies)
         return all(each is start or (each.unique and known >= frozenset(each.ids)) for each in self.joined)
 
     def __iter__(self) -> Iterator[Facts]:
-        """The facts of all operators below, inputs before what reads them, and these."""
+        """The facts of all operators below, inputs before the operators that read them, and then these."""
         for each in self.inputs:
             yield from each
         yield self
 
 
 def shared_ids(facts: Facts, shown: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """What rows are named by, if it is not shown and always equals an attribute with a column of its own: each with that one.
+    """Pairs (hidden ID, other attribute): IDs that need no column, because they always
+    equal an attribute that has one (ADR 0016).
 
-    See ADR 0016.
-
-    Both are columns of tables, unchanged, of one type in which equal values are the same value.
+    `shown` are the attributes that have a column anyway. Both attributes of a pair are unchanged columns of tables, of the
+    same type, whose equal values are identical.
     """
     types, held, found = facts.node.types, list(shown), []
     for name in facts.naming:
@@ -114,7 +116,7 @@ def shared_ids(facts: Facts, shown: tuple[str, ...]) -> tuple[tuple[str, str], .
 
 
 def _equal_to(name: str, pairs: tuple[tuple[str, str], ...]) -> frozenset[str]:
-    """All attributes that equal one, itself among them."""
+    """The equivalence class of an attribute under `pairs`, including itself."""
     known = frozenset({name})
     while more := [each for pair in pairs if not known.isdisjoint(pair) for each in pair if each not in known]:
         known = known.union(more)
@@ -123,19 +125,19 @@ def _equal_to(name: str, pairs: tuple[tuple[str, str], ...]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Annotated:
-    """The facts of a plan's operators, and per occurrence what screens its changes (`screening.py`)."""
+    """The facts of a plan's operators, and for each table occurrence the conditions that screen its changes (`screening.py`)."""
 
     facts: Facts
     screens: Mapping[str, Conditions]
 
 
 def annotate(root: Operator) -> Annotated:
-    """The facts of an ID-extended tree."""
+    """The facts and screening conditions of an ID-extended tree."""
     return Annotated(facts_of(root), screens(root))
 
 
 def facts_of(root: Operator) -> Facts:
-    """The facts of an ID-extended tree and of all operators in it."""
+    """The facts of the root of an ID-extended tree, which contain those of all operators below."""
     base = {
         scan.attribute(a.name): BaseColumn(scan.occurrence, scan.table, a.name) for scan in scans(root) for a in scan.base_columns
     }
@@ -163,7 +165,7 @@ def _equal(node: Operator, inputs: tuple[Facts, ...]) -> tuple[tuple[str, str], 
 
 
 def _provenance(node: Operator, name: str, below: Mapping[int, Facts], base: Mapping[str, BaseColumn]) -> tuple[BaseColumn, ...]:
-    """The columns from which the values of an attribute come. `below`: by the identities of the inputs."""
+    """The base columns from which the values of an attribute come; () if it is computed. `below`: id of an input → its facts."""
     sources = node.provenance((name,))
     if sources == ():
         return (base[name],)

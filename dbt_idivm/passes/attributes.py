@@ -1,7 +1,7 @@
-"""Which attributes a view needs, and which of them are conditional: two walks from the root down.
+"""Which attributes a view needs, and which of them are conditional: two top-down walks.
 
-An attribute of a base table is *conditional* if a condition, a group or an ID depends on it, so that its change may move
-rows; only the others may be maintained as updates (idIVM §4, base table i-diff schemas).
+An attribute of a base table is *conditional* if a condition, a group or an ID depends on it, so that a change of it may make rows
+enter or leave. Only changes of other attributes can be maintained as updates (idIVM §4, base table i-diff schemas).
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from dbt_idivm.operators.scan import Scan
 
 
 def prune_attributes(root: Operator, needed: frozenset[str]) -> Operator:
-    """`root` reduced to what the output attributes `needed` depend on, all the way down.
+    """`root` without the attributes on which the output attributes `needed` do not depend, at every level.
 
-    A change of any other column then nets to nothing: it is screened before anything is computed.
+    A change of any other column then nets to nothing and is screened out before anything is computed.
     """
     node = root.pruned(needed)
     return node.with_inputs(*map(prune_attributes, node.inputs, node.needed(needed)))
 
 
 def needed_attributes(root: Operator, needed: frozenset[str]) -> dict[Operator, frozenset[str]]:
-    """Operator of the tree → those of its attributes that the output attributes `needed` depend on."""
+    """Operator of the tree → those of its attributes on which the output attributes `needed` depend."""
     found = handed_down(root, needed, lambda node, above: node.pruned(above).needed(above), Operator)  # type: ignore[type-abstract]
     return {node: above & frozenset(node.columns) for node, above in found}
 
 
 def conditional_attributes(root: Operator) -> dict[str, frozenset[str]]:
-    """Occurrence → its conditional attributes. At the root nothing is conditional yet."""
+    """Occurrence → its conditional attributes. At the root no attribute is conditional yet."""
     found = handed_down(root, frozenset[str](), lambda node, above: node.conditional(above), Scan)
     return {scan.occurrence: above & frozenset(scan.columns) for scan, above in found}

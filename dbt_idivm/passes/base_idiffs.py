@@ -10,7 +10,7 @@ from dbt_idivm.passes.attributes import conditional_attributes
 
 
 def base_idiffs(root: Operator, recompute_only: bool = False) -> dict[str, tuple[IDiff, ...]]:
-    """Occurrence → its base i-diffs. `root` is ID-extended. `recompute_only`: `strategy: recompute`."""
+    """Occurrence → its base i-diffs. `root` is ID-extended. `recompute_only`: for `strategy: recompute`."""
     conditional = conditional_attributes(root)
     return {
         scan.occurrence: scan_operator.base_idiffs(scan, conditional[scan.occurrence], recompute_only) for scan in scans(root)

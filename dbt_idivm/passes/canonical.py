@@ -1,8 +1,8 @@
-"""The canonical form of an operator tree: equal for trees that differ in the names of occurrences and attributes only.
+"""The canonical form of an operator tree: equal for trees that differ only in the names of occurrences and attributes.
 
     p.price of `parts AS p`, q.price of `parts AS q`     both are `#1` of `Scan('parts', …)`
 
-An attribute is known by its number, in the order in which attributes come into being, inputs before what reads them.
+Attributes are numbered in the order in which they are introduced, inputs before the operators that read them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dbt_idivm.relation_name import name_parts
 
 @dataclass(frozen=True)
 class Canonical:
-    """`text` has no name of an occurrence; `attributes` are the tree's own names by number."""
+    """`text` is the canonical form, without names of occurrences. `attributes` are the tree's own attribute names, by number."""
 
     text: str
     attributes: tuple[str, ...]
@@ -38,7 +38,7 @@ class Canonical:
         return sha256(self.text.encode()).hexdigest()
 
     def names_for(self, other: Canonical) -> dict[str, str]:
-        """Attribute of this tree → the attribute of an equal one that has its number."""
+        """Attribute of this tree → attribute with the same number of `other`, which must have the same text."""
         return dict(zip(self.attributes, other.attributes, strict=True))
 
 
@@ -59,16 +59,16 @@ def _column(each: Attribute) -> tuple[str, ...]:
 
 
 def _content(node: Operator, numbers: Mapping[str, str]) -> list[str]:
-    """What makes the node besides its inputs."""
+    """The parameters of the node, as texts, without its inputs."""
     if isinstance(node, Scan):
         return [repr(part) for part in (node.table, list(map(_column, node.base_columns)), node.key, node.state)]
     assert is_dataclass(node)
     values = {each.name: getattr(node, each.name) for each in fields(node)}
     if isinstance(node, UnionAll):
-        values["name"] = node.branch  # the branch attribute, which is made of it
+        values["name"] = node.branch  # the branch attribute is derived from the name
     if isinstance(node, OuterJoin):
         values["name"] = node.marks if node.marked else ()
-    values.pop("by_key", None)  # its rows are the same
+    values.pop("by_key", None)  # it does not affect the rows
     return [f"{name}={_numbered(value, numbers)}" for name, value in values.items() if not _is_input(value, node)]
 
 
@@ -77,7 +77,9 @@ def _is_input(value: object, node: Operator) -> bool:
 
 
 def _numbered(value: object, numbers: Mapping[str, str]) -> str:
-    """The value as text, its attributes by number. No function has the name of an attribute: those have two underscores."""
+    """The value as text, with attributes by number. Function names cannot be mistaken for
+    attributes, which contain two underscores.
+    """
     if isinstance(value, exp.Expr):
         return structure(value.transform(lambda node: exp.column(numbers[node.name]) if isinstance(node, exp.Column) else node))
     if isinstance(value, str):
@@ -90,9 +92,10 @@ def _numbered(value: object, numbers: Mapping[str, str]) -> str:
 
 
 def with_canonical_names(root: Operator) -> tuple[Operator, dict[str, str]]:
-    """The tree with names that equal trees have in common, and them by its own names, which include all columns of its tables.
+    """The tree with names that are the same for all equal trees, and a mapping from its own names to these.
 
-    Occurrences are called as their tables, so that a column is parts__price, that of a second occurrence parts_2__price.
+    The mapping includes all columns of its tables. Occurrences are named after their tables: a column is parts__price, and
+    that of a second occurrence is parts_2__price.
     """
     names: dict[str, str] = {}
     given = Names()

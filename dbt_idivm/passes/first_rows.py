@@ -1,4 +1,4 @@
-"""Views of the first k rows of each partition: what they need to be maintained from the changes and their own rows (ADR 0032).
+"""Views of the first k rows of each partition: the attributes that they must store to be maintained from changes (ADR 0032).
 
 σ_{n ≤ k}(ω_{Pt; row_number() by O → n}(R))     rows are stored with Pt, O and their IDs, to be ranked with new ones
 """
@@ -17,26 +17,28 @@ from dbt_idivm.passes.window_root import WindowRoot, can_be_stored, is_of_partit
 
 @dataclass(frozen=True)
 class FirstRows(WindowRoot):
-    """The rows whose `call`, a ROW_NUMBER, is at most `count`, of the partitions that satisfy `conditions`."""
+    """The rows whose `call`, a ROW_NUMBER, is at most `count`, in the partitions that satisfy `conditions`."""
 
     call: WindowCall
     count: int
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
-        """The attributes that have to be stored: Pt, O, and what late outputs are computed of."""
+        """The attributes that must be stored: Pt, O, and those from which late outputs are computed."""
         names = (*self.partition, *self.ordering, *self.read_late)
         return tuple(dict.fromkeys(name for name in names if name != self.call.name))
 
 
 def place_first_rows(root: Operator) -> Operator:
-    """`root` with what its first rows are ranked by among its attributes; as it is if it is no such view."""
+    """`root` with the attributes that its first rows are ranked by in its output; unchanged if it is not such a view."""
     found = _first_rows(root)
     return root if found is None else passed_up(root, found.needed)
 
 
 def first_rows(root: Operator) -> FirstRows | None:
-    """The first rows that an ID-extended root consists of, if it has the attributes that they are ranked by."""
+    """The first-rows form of an ID-extended root; None if it has another form, or lacks
+    an attribute that the rows are ranked by.
+    """
     found = _first_rows(root)
     if found is None or not root.unique:
         return None
@@ -62,9 +64,11 @@ def _first_rows(root: Operator) -> FirstRows | None:
     return found if all(can_be_stored(found.window.types[name]) for name in found.needed) else None
 
 
-# Wrong if n = 2, or n >= 2, counted as well: the view then lacks the first row, and no stored row says which one that is.
+# Wrong if n = 2 or n >= 2 were accepted: the view then lacks the first row, and no stored row tells which one that is.
 def _range(number: str, condition: exp.Expr) -> tuple[int, int | None] | None:
-    """The least and the largest number, None for any, if the condition is that the number of a row is between them."""
+    """(least, largest) row number for which the condition is true; None if it is not a range
+    of `number`. None as largest: unbounded.
+    """
     node = condition.unnest()
     if isinstance(node, exp.Between):
         parts = (exp.GTE(this=node.this, expression=node.args["low"]), exp.LTE(this=node.this, expression=node.args["high"]))

@@ -1,8 +1,8 @@
-"""⟕ whose padded rows a condition above removes becomes ⋈, which has cheaper rules and no presence marker.
+"""A ⟕ whose padded rows are removed by a condition above becomes ⋈, which has cheaper rules and no presence marker.
 
     σ_{r.x > 5}(l ⟕_{l.k = r.k} r)      σ_{r.x > 5}(l ⋈_{l.k = r.k} r)
 
-A condition that is true for no NULL removes every row in which the attribute is padded.
+A condition that is never true if an attribute is NULL removes every row in which that attribute is padded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from dbt_idivm.operators import Join, OuterJoin
 
 
 def to_inner_joins(root: Operator, above: Conditions = ()) -> Operator:
-    """The tree, of which no rows are read above but those that satisfy `above`: what screens changes holds for rows, too."""
+    """The tree with ⋈ for each such ⟕. `above`: conditions that all rows of `root` that are read satisfy.
+
+    The conditions are pushed down by `screened`: conditions that screen changes hold for rows as well.
+    """
     present = sorted(frozenset[str]().union(*map(rejects_null, above)))
     if isinstance(root, OuterJoin) and not root.full and not set(present).isdisjoint(root.right.columns):
         root = Join(root.left, root.right, root.condition)

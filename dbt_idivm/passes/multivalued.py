@@ -1,8 +1,8 @@
-"""Multi-valued dependencies of a subview: whether its rows pair independent facts, so that it outgrows its inputs.
+"""Multi-valued dependencies of a subview: whether its rows combine independent facts, so that it outgrows its inputs.
 
-idIVM (§4, footnote 6) makes no intermediate cache of such a subview: reading the result would cost more than computing it.
-Foreign keys tell. Here every equality on a key does: a join has none if one of its inputs determines, by keys and equalities,
-a row of each other input at most.
+idIVM (§4, footnote 6) does not cache such a subview: reading the result would cost more than computing it. The paper decides by
+foreign keys, we decide by any equality on a key: a join has no multi-valued dependency if a row of one of its inputs determines,
+by keys and equalities, at most one row of each other input.
 
     parts ⋈ devices_parts ⋈ devices, on pid and did      devices_parts determines a part and a device: none
     parts ⋈ devices_parts ⋈ orders, on pid twice         neither side's key is pid alone: multi-valued

@@ -1,6 +1,6 @@
-"""Operator caches of γ, held in the view itself: what its additive rules need (idIVM Tables 9, 11, 12).
+"""Operator caches of γ: the calls that its additive rules need, stored in the view itself (idIVM Tables 9, 11, 12).
 
-A call is maintained by adding to its stored value, so it is stored as well if the view shows it inside expressions only.
+A call is maintained by adding to its stored value. So it is stored even if the view only shows it inside expressions.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dbt_idivm.operators.project import split_projections
 class AdditiveState:
     """The γ at the root of a view, with its operator caches among its calls.
 
-    `calls` are its calls with their rules, such that a call comes after those that it follows from; `rows` is the attribute of
-    count(*). `outputs` defines each attribute of the view over the attributes of γ.
+    `calls` are its calls with their rules; caches of a call come before the call. `rows` is the attribute of count(*).
+    `outputs` defines each attribute of the view over the attributes of γ.
     """
 
     aggregate: Aggregate
@@ -31,14 +31,14 @@ class AdditiveState:
 
     @property
     def extremes(self) -> tuple[tuple[Extreme, Call], ...]:
-        """The calls that are minima and maxima."""
+        """The calls that are minima or maxima, with their `Extreme`."""
         return tuple((rule.extreme, call) for rule, call in self.calls if rule.extreme is not None)
 
 
 def place_operator_caches(root: Operator) -> Operator:
-    """`root` with the operator caches of its γ among its attributes; as it is where no additive form exists.
+    """`root` with the operator caches of its γ in its output; unchanged if it has no additive form.
 
-    They are added if the root is γ under projections only, each of its calls has an additive rule, and there is no γ below it.
+    It has one if the root is a γ under projections only, each of its calls has an additive rule, and there is no other γ below.
     """
     aggregate = _aggregate(root)
     if aggregate is None or not _is_additive(aggregate):
@@ -48,7 +48,7 @@ def place_operator_caches(root: Operator) -> Operator:
 
 
 def additive_state(root: Operator) -> AdditiveState | None:
-    """The additive state of an ID-extended root that has it; None where a cache or the form is missing."""
+    """The additive state of an ID-extended root; None if it has no additive form or does not store all caches."""
     aggregate = _aggregate(root)
     if aggregate is None or not _is_additive(aggregate):
         return None
@@ -68,14 +68,15 @@ def _aggregate(root: Operator) -> Aggregate | None:
 def _is_additive(aggregate: Aggregate) -> bool:
     if any(additive_rule(aggregate, call) is None for call in aggregate.calls):
         return False
-    # the signed rows of a γ below would be two evaluations, where REC(G) takes one
+    # the signed rows of a γ below would need two evaluations, REC(G) needs one
     return bool(aggregate.calls) and not any(operators_of(aggregate.child, Aggregate))
 
 
 def _caches(aggregate: Aggregate) -> tuple[Call, ...]:
-    """The calls that the rules need stored, under the names of those that the view has already.
+    """The calls that must be stored for the rules, under the name of the view's own call if it has the same one.
 
-    A call that something is added to is one of them. In `SELECT g, round(sum(x), 2)` the select list does not have it itself.
+    They include every call that is maintained by adding, even one that is not itself in the select
+    list, as in `SELECT g, round(sum(x), 2)`.
     """
     wanted: list[tuple[str, str | None]] = [("count", None)]
     added_to = []
@@ -93,7 +94,7 @@ def _name(function: str, argument: str | None) -> str:
 
 
 def _with_calls(root: Operator, aggregate: Aggregate, calls: tuple[Call, ...]) -> Operator:
-    """γ with the calls added, and each π above it passing them."""
+    """The tree with `calls` added to γ and passed through each π above it."""
     have = {call.name for call in aggregate.calls}
     node: Operator = replace(aggregate, calls=aggregate.calls + tuple(call for call in calls if call.name not in have))
     for each in reversed(split_projections(root)[0]):
@@ -103,7 +104,7 @@ def _with_calls(root: Operator, aggregate: Aggregate, calls: tuple[Call, ...]) -
 
 
 def _outputs(root: Operator) -> tuple[tuple[str, exp.Expr], ...]:
-    """Each attribute of the root over the attributes of γ."""
+    """(attribute of the root, its definition over the attributes of γ)."""
     projections, below = split_projections(root)
     found = passing(below.columns)
     for each in reversed(projections):

@@ -1,4 +1,4 @@
-"""The passes that make a view's operator tree final, as a tuple that can be read, and what is checked after each."""
+"""The passes that turn a view's operator tree into its final form, in order, and the checks after each of them."""
 
 from __future__ import annotations
 
@@ -21,49 +21,49 @@ from dbt_idivm.passes.running import place_running
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a tree: the attributes that the view shows, and whether it may hold operator caches."""
+    """What is required of a tree: the attributes that the view shows, and whether it may store operator caches."""
 
     shown: tuple[str, ...]
     operator_caches: bool
 
 
 def show_output(root: Operator, request: Request) -> Operator:
-    """A π at the top that has what the view shows."""
+    """Put a π at the top that has the attributes that the view shows."""
     return root if isinstance(root, Project) else Project(root, passing(request.shown))
 
 
 def use_inner_joins(root: Operator, request: Request) -> Operator:
-    """No outer join whose padded rows a condition removes."""
+    """Replace outer joins whose padded rows are removed by a condition."""
     return to_inner_joins(root)
 
 
 def use_look_ups(root: Operator, request: Request) -> Operator:
-    """No outer join along a key of its right input but look-ups."""
+    """Replace outer joins on a key of their right input by look-ups."""
     return to_look_ups(root)
 
 
 def drop_unused(root: Operator, request: Request) -> Operator:
-    """No attribute that the view does not depend on."""
+    """Drop all attributes on which the view does not depend."""
     return prune_attributes(root, frozenset(request.shown))
 
 
 def place_caches_of_operators(root: Operator, request: Request) -> Operator:
-    """The sums and counts that the additive rules of γ need, held in the view itself."""
+    """Store the sums and counts that the additive rules of γ need in the view itself."""
     return place_operator_caches(root) if request.operator_caches else root
 
 
 def place_what_rows_are_ranked_by(root: Operator, request: Request) -> Operator:
-    """What the first rows of partitions are ranked by, held in the view itself."""
+    """Store the attributes by which the first rows of partitions are ranked in the view itself."""
     return place_first_rows(root) if request.operator_caches else root
 
 
 def place_what_values_are_continued_by(root: Operator, request: Request) -> Operator:
-    """What running values of new rows are continued by, held in the view itself."""
+    """Store the attributes from which running values of new rows are continued in the view itself."""
     return place_running(root) if request.operator_caches else root
 
 
 def extend_by_ids(root: Operator, request: Request) -> Operator:
-    """IDs everywhere, and the columns that recompute i-diffs name rows by."""
+    """Add IDs to all operators, and the columns by which recompute i-diffs identify rows."""
     return infer_ids(root)
 
 
@@ -88,7 +88,9 @@ class Step:
 
 
 def run_passes(root: Operator, request: Request) -> tuple[Step, ...]:
-    """The tree after each of `PASSES`. Raises AssertionError where a pass leaves something that is no such tree."""
+    """The tree after each of `PASSES`, in order. Raises AssertionError if the result
+    of a pass violates an invariant (`check`).
+    """
     steps = []
     for each in PASSES:
         before, root = root, each(root, request)
@@ -98,7 +100,11 @@ def run_passes(root: Operator, request: Request) -> tuple[Step, ...]:
 
 
 def check(name: str, before: Operator, after: Operator, request: Request) -> None:
-    """What holds after every pass: the view's attributes in the same types, the same tables, names that are unique and known."""
+    """Raise AssertionError unless the invariants of every pass hold.
+
+    The view's attributes exist with the same types, the same table occurrences are read in the same order, attribute names are
+    unique, and expressions use only attributes of their inputs.
+    """
     if missing := set(request.shown) - set(after.columns):
         raise AssertionError(f"{name} loses {sorted(missing)}")
     old, new = before.types, after.types

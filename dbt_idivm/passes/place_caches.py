@@ -1,9 +1,9 @@
-"""Placing intermediate caches (idIVM §4): which subviews of a view are kept as maintained tables of their own.
+"""Placing intermediate caches (idIVM §4): which subviews of a view are kept as separate maintained tables.
 
-`all` places them as the paper does, before and after each γ, because its rules read both; not where the view itself is that
-subview. None is placed where a multi-valued dependency is expected (`multivalued.py`), where it would only copy a table, or
-where rows have no unique ID. A list of names places one at each CTE and derived table of these names, whatever it costs;
-where that cannot be, it is an error. Equal subviews share one (`canonical.py`).
+`all` places them as in the paper: before and after each γ, because the rules of γ read both, unless the view itself is that
+subview. No cache is placed if a multi-valued dependency is expected (`multivalued.py`), if it would only copy a table, or if rows
+have no unique ID. A list of names places a cache at each CTE and derived table with these names, whatever it costs; if that is
+impossible, it is an error. Equal subviews share one cache (`canonical.py`).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.multivalued import is_multivalued
 
 _NO_SUBVIEW = "it has none yet, so write what is to be kept as a CTE"
-Needed = Mapping[Operator, frozenset[str]]  # operator → those of its attributes that are read above
+Needed = Mapping[Operator, frozenset[str]]  # operator → the attributes of it that operators above read
 
 
 @dataclass(frozen=True)
 class Occurrence:
-    """One subtree that a cache stands for: its node, and its attribute for each attribute of the cache's own tree."""
+    """A subtree that is replaced by a cache: its node, and pairs (attribute of the cache's tree, attribute of this node)."""
 
     node: Operator
     names: tuple[tuple[str, str], ...]
@@ -38,8 +38,11 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class CachePlace:
-    """A subview that is to be cached: the first of its occurrences, the attributes of it that are read above, all of its
-    occurrences, and why it is cached."""
+    """A subview to be cached.
+
+    `root` is its first occurrence, `needed` are the attributes of it that are read above, `occurrences` are all of its
+    occurrences, and `reason` says why it is cached.
+    """
 
     root: Operator
     needed: tuple[str, ...]
@@ -48,9 +51,10 @@ class CachePlace:
 
 
 def place_caches(root: Operator, needed: frozenset[str], caching: Caching) -> tuple[CachePlace, ...]:
-    """The caches of `root`, of which `needed` is read, inner ones before those that read them.
+    """The caches of `root`, whose attributes `needed` are read; inner caches come before those that read them.
 
-    `root` is as the query says it: not pruned, without IDs. Raises IdivmError with all that keeps a cache from being.
+    `root` is the tree of the query: not pruned, and without IDs. Raises IdivmError with
+    everything that prevents a requested cache.
     """
     read = needed_attributes(root, needed)
     reasons = choose_caches(root, read, caching)
@@ -71,7 +75,9 @@ def place_caches(root: Operator, needed: frozenset[str], caching: Caching) -> tu
 
 
 def _with_columns(root: Operator, above: Needed, chosen: Iterable[Operator]) -> Needed:
-    """`above` with an attribute for each cache that would have none: of a γ without groups perhaps only its row is needed."""
+    """`above`, with one attribute for each chosen cache that would have none: for a γ
+    without groups perhaps only its row is needed.
+    """
     found = dict(above)
     for node in (each for each in reversed([*operators(root)]) if each in chosen):
         if not found[node] and not infer_ids(node).ids:
@@ -81,12 +87,14 @@ def _with_columns(root: Operator, above: Needed, chosen: Iterable[Operator]) -> 
 
 
 def _ordered(node: Operator, names: frozenset[str] | set[str]) -> tuple[str, ...]:
-    """The names in the node's order."""
+    """The names in the order of the node's columns."""
     return tuple(name for name in node.columns if name in names)
 
 
 def choose_caches(root: Operator, above: Needed, caching: Caching) -> dict[Operator, str]:
-    """The operators of `root` whose rows are to be cached, each with the reason. Raises IdivmError."""
+    """Operator of `root` whose rows are to be cached → the reason. Raises IdivmError if a cache
+    that is requested by name is impossible.
+    """
     if caching.policy == "all":
         return _around_aggregates(root, above)
     if caching.policy == "auto" and caching.chosen:
@@ -96,13 +104,13 @@ def choose_caches(root: Operator, above: Needed, caching: Caching) -> dict[Opera
 
 
 def cache_candidates(root: Operator, needed: frozenset[str], subviews: tuple[Subview, ...]) -> tuple[str, ...]:
-    """The digests of the subviews that may be cached: what is before and after each γ, CTEs and derived tables."""
+    """The digests of the subviews that may be cached: the input and output of each γ, CTEs and derived tables."""
     above = needed_attributes(root, needed)
     return tuple(dict.fromkeys(_digest(node, above) for node in _candidates(root, above, subviews)))
 
 
 def _digest(node: Operator, above: Needed) -> str:
-    """It does not depend on columns that nobody reads."""
+    """The digest of the canonical form. It does not depend on columns that are not read."""
     return canonical(prune_attributes(node, above[node])).digest
 
 
@@ -116,7 +124,9 @@ def _candidates(root: Operator, above: Needed, subviews: tuple[Subview, ...]) ->
 
 
 def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:
-    """Before and after each γ; the γ below nothing but π is the view itself. One over constants is as soon evaluated."""
+    """The input and output of each γ. A γ under projections only is the view itself, and
+    one over constants is cheap to evaluate.
+    """
     chosen: dict[Operator, str] = {}
     held = _held_by_view(root)
     for node in operators_of(root, Aggregate):
@@ -130,13 +140,15 @@ def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:
 
 
 def _held_by_view(root: Operator) -> set[Operator]:
-    """The operators whose rows the view holds one by one."""
+    """The operators whose rows the view stores one by one."""
     projections, below = split_projections(root)
     return {*projections, below}
 
 
 def _is_copy(node: Operator, chosen: dict[Operator, str]) -> bool:
-    """Whether the rows are those of one table, or of a cache, under selections and projections, or constants."""
+    """Whether the rows are constants, or come from one table or cache through
+    selections, projections and other unary operators.
+    """
     if not scans(node):
         return True
     while node not in chosen and node.combined == node.inputs and len(node.inputs) == 1:
@@ -144,13 +156,13 @@ def _is_copy(node: Operator, chosen: dict[Operator, str]) -> bool:
     return node in chosen or not node.inputs
 
 
-# Wrong without it: a cache of a keyless table loses one of two equal rows, and above it DEL of their ID takes both away.
+# Wrong without it: a cache of a keyless table loses one of two equal rows, and above it a DEL of their ID deletes both.
 def has_unique_ids(node: Operator) -> bool:
     return infer_ids(node).unique
 
 
 def _obstacles(node: Operator, needed: frozenset[str], name: str = "", place: Place | None = None) -> list[Finding]:
-    """What keeps `node`, of which `needed` is read, from being cached."""
+    """The findings that prevent `node`, whose attributes `needed` are read, from being cached."""
     types = node.types
     found = [
         finding(218, place, column=short(each), type=types[each].sql("spark"), use=f"the cache `{name}`")
@@ -171,7 +183,7 @@ def _obstacles(node: Operator, needed: frozenset[str], name: str = "", place: Pl
 
 
 def _named(root: Operator, above: Needed, names: tuple[str, ...], subviews: tuple[Subview, ...]) -> dict[Operator, str]:
-    """The subviews of these names. One whose rows are the view's needs no cache, nor does one that reads no table."""
+    """The subviews with these names. One whose rows are those of the view needs no cache, nor does one that reads no table."""
     chosen: dict[Operator, str] = {}
     findings: list[Finding] = []
     held = _held_by_view(root)
@@ -181,7 +193,7 @@ def _named(root: Operator, above: Needed, names: tuple[str, ...], subviews: tupl
         if not meant:
             findings.append(finding(108, name=name, nearest=listed(nearest(name, known)) or _NO_SUBVIEW))
         for each in (each for each in meant if each.root not in held and scans(each.root)):
-            # a CTE that is used twice has the same fault twice
+            # a CTE that is used twice has the same findings twice
             reported = {(found.code, found.details["name"]) for found in findings if "name" in found.details}
             findings += [
                 found

@@ -1,4 +1,4 @@
-"""Pass 2 and 3: each base i-diff goes up through the rules of the operators above it, to i-diffs of the view."""
+"""Passes 2 and 3: each base i-diff is propagated through the rules of the operators above it, up to i-diffs of the view."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dbt_idivm.idiff.idiff import INS, REC, IDiff
 from dbt_idivm.idiff.rule import IDiffRule
 from dbt_idivm.operators.scan import Scan, scans
 
-LONGEST_IDIFFS = 2_000  # nodes of the i-diffs of one operator; those of twenty joins, windows or aggregates have a thousand
+LONGEST_IDIFFS = 2_000  # limit on the nodes of one operator's i-diffs; twenty joins, windows or aggregates need a thousand
 
 
 @dataclass(frozen=True)
 class Firing:
-    """A rule that fired: its name, the operator, the kind of the incoming i-diff, and the number of outgoing ones."""
+    """One application of a rule: its name, the operator, the kind of the incoming i-diff, and the number of outgoing i-diffs."""
 
     rule: str
     operator: str
@@ -30,14 +30,14 @@ class Firing:
 
 @dataclass(frozen=True)
 class Propagation:
-    """The i-diffs of the root, and the rules that fired on the way, in order."""
+    """The i-diffs of the root, and the rules that were applied on the way, in order."""
 
     idiffs: tuple[IDiff, ...]
     firings: tuple[Firing, ...]
 
 
 def propagate(root: Operator, base: Mapping[str, tuple[IDiff, ...]]) -> Propagation:
-    """The naive Δ-script's i-diffs of `root` for the base i-diffs of each occurrence."""
+    """Propagate the base i-diffs of each occurrence to `root`. The result is the naive Δ-script."""
     firings: list[Firing] = []
 
     def walk(node: Operator) -> tuple[IDiff, ...]:
@@ -52,11 +52,14 @@ def propagate(root: Operator, base: Mapping[str, tuple[IDiff, ...]]) -> Propagat
     return Propagation(walk(root), tuple(firings))
 
 
-# Without it a chain of FULL JOINs, each of which looks up in two states the partners of what the one below it touches, has
-# i-diffs that are three times as long for each of them.
+# Without it, each FULL JOIN of a chain would triple the length of the i-diffs: it looks up, in two states, the partners of the
+# rows that the one below touches.
 def _within_limit(idiffs: tuple[IDiff, ...], below: Sequence[IDiff]) -> tuple[IDiff, ...]:
-    """The i-diffs of one operator. Where they are too long, there is, instead of the longest, one that names all its rows if the
-    base i-diffs that those come from have any. `below`: all base i-diffs below it."""
+    """The i-diffs of one operator, with the longest replaced if they exceed the limit.
+
+    They are replaced by one REC without IDs: it recomputes all rows if any base i-diff that they come from has rows. `below`:
+    all base i-diffs below the operator.
+    """
     lengths = {id(diff): _length(diff.relation) for diff in idiffs}
     total, kept = 0, set[int]()
     for diff in sorted(idiffs, key=lambda diff: lengths[id(diff)]):
@@ -73,7 +76,7 @@ def _within_limit(idiffs: tuple[IDiff, ...], below: Sequence[IDiff]) -> tuple[ID
 
 
 def _length(relation: Relation) -> int:
-    """The number of nodes, without what is only looked up in if an i-diff does not carry the values."""
+    """The number of nodes. The source of a look-up counts only if the i-diff does not carry the values itself."""
 
     def length(node: Relation, lengths: tuple[int, ...]) -> int:
         is_carried = isinstance(node, Touched) and {*node.wanted} <= {*node.delta.columns}
@@ -83,9 +86,9 @@ def _length(relation: Relation) -> int:
 
 
 def apply_rule(node: Operator, side: int, diff: IDiff, firings: list[Firing]) -> tuple[IDiff, ...]:
-    """The outgoing i-diffs of the one rule of `node` that takes `diff`, which came from input `side`.
+    """The outgoing i-diffs of the one rule of `node` that accepts `diff`, which comes from input `side`.
 
-    Raises AssertionError for an i-diff that names rows by what operators above need not pass.
+    Raises AssertionError if an outgoing i-diff identifies rows by attributes that operators above need not pass.
     """
     rule = matching_rule(node, side, diff)
     result = rule.build(node, side, diff)
@@ -95,16 +98,19 @@ def apply_rule(node: Operator, side: int, diff: IDiff, firings: list[Firing]) ->
     return result
 
 
-# Without it a π above that does not pass the attribute fails with a KeyError, or a view is asked for a column that it lacks.
+# Without it, a π above that does not pass the attribute fails with a KeyError, or the statement reads a column that the view
+# lacks.
 def _check_names(node: Operator, diff: IDiff) -> None:
-    """Rows that are inserted are named by IDs; others also by what the operator announces."""
+    """INS must identify rows by IDs; other i-diffs may also use the `named_by` attributes of the operator."""
     named = {*node.ids} if diff.kind is INS else {*node.ids, *node.named_by}
     if unknown := set(diff.ids) - named:
         raise AssertionError(f"{node.label()} names rows by {sorted(unknown)}, no IDs and not in its named_by: {diff}")
 
 
 def matching_rule(node: Operator, side: int, diff: IDiff) -> IDiffRule:
-    """The rule of `node` whose kind and guard fit; guards are exclusive and exhaustive, so there is exactly one."""
+    """The rule of `node` for the kind of `diff` whose guard holds. Guards are exclusive
+    and exhaustive, so there is exactly one.
+    """
     fitting = [rule for rule in node.RULES if rule.on is diff.kind and rule.when(node, side, diff)]
     if len(fitting) != 1:
         names = [rule.name for rule in fitting]

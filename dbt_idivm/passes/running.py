@@ -1,10 +1,10 @@
-"""Views of running values, which rows that are appended to a partition continue (ADR 0038).
+"""Views of running values, which can be continued for rows that are appended to a partition (ADR 0038).
 
-    σ_{on Pt}(ω_{Pt; sum(x) by O → s, …}(R))     rows are stored with Pt, O and s, to be continued by new ones
+    σ_{on Pt}(ω_{Pt; sum(x) by O → s, …}(R))     rows are stored with Pt, O and s, from which new rows continue
 
-A running value of a row is a function of the rows of its partition up to this one. So that of a row after the last stored one
-follows from the value of that one and the new rows up to it. It is the same aggregate, over *parts*: the stored value of the
-last stored row, and of each new row what it adds.
+The running value of a row is a function of the rows of its partition up to it. So the value of a row after the last stored one
+follows from the value of that stored row and the new rows in between. It is an aggregate over *parts*: the stored value of the
+last stored row, and the contribution of each new row.
 
 | call         | part of a new row        | over the parts
 |--------------|--------------------------|-------------------
@@ -39,7 +39,9 @@ _ONE, _ZERO = exp.Literal.number(1), exp.Literal.number(0)
 
 @dataclass(frozen=True)
 class RunningCall:
-    """A call of ω, `part` of a row of its input, and the `function` over parts; `kind`: the type that its result is cast to."""
+    """A call of ω, the `part` that a new row contributes, and the `function` that aggregates
+    parts. `kind`: the type to cast the result to.
+    """
 
     call: WindowCall
     part: exp.Expr
@@ -48,11 +50,11 @@ class RunningCall:
 
     @property
     def frame(self) -> exp.WindowSpec | None:
-        """That of the user. Rows that are numbered are distinguished by their order, so any frame would do for ROW_NUMBER."""
+        """The user's frame. For ROW_NUMBER any frame would do, because ORDER BY distinguishes the rows."""
         return self.call.frame
 
     def over_parts(self, partition: tuple[str, ...]) -> exp.Expr:
-        """Its value, of rows that have parts under its name."""
+        """The window expression for the value, over rows that hold their part under the name of the call."""
         order = exp.Order(expressions=[each.copy() for each in self.call.order])
         value = exp.Window(
             this=self.function(this=column(self.call.name)),
@@ -65,34 +67,38 @@ class RunningCall:
 
 @dataclass(frozen=True)
 class Running(WindowRoot):
-    """The rows of `window`, all of whose `calls` are running values in one order, of the partitions that satisfy `conditions`."""
+    """The rows of `window`, whose `calls` are all running values in the same order, in
+    the partitions that satisfy `conditions`.
+    """
 
     calls: tuple[RunningCall, ...]
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """What is read of the last stored rows: Pt, O and the values."""
+        """The attributes that are read of the last stored rows: Pt, O and the values."""
         return tuple(dict.fromkeys((*self.partition, *self.ordering, *self.values)))
 
     @property
     def kinds(self) -> Mapping[str, str]:
-        """The types of values whose results are cast."""
+        """Value → the type that it is cast to, for values that are cast."""
         return {each.call.name: each.kind for each in self.calls if each.kind is not None}
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
-        """The attributes that have to be stored: Pt, O, the values, and what late outputs are computed of."""
+        """The attributes that must be stored: Pt, O, the values, and those from which late outputs are computed."""
         return tuple(dict.fromkeys((*self.kept, *self.read_late)))
 
 
 def place_running(root: Operator) -> Operator:
-    """`root` with what its values are continued by among its attributes; as it is if it is no such view."""
+    """`root` with the attributes from which its values are continued in its output; unchanged if it is not such a view."""
     found = _running(root)
     return root if found is None or not infer_ids(root).unique else passed_up(root, found.needed)
 
 
 def running(root: Operator) -> Running | None:
-    """The running values that an ID-extended root consists of, if it has what they are continued by."""
+    """The running-values form of an ID-extended root; None if it has another form, or lacks an
+    attribute from which values are continued.
+    """
     found = _running(root)
     if found is None or not root.unique:
         return None
@@ -112,10 +118,12 @@ def _running(root: Operator) -> Running | None:
     return found if _has_one_order(found) and all(can_be_stored(window.types[name]) for name in found.needed) else None
 
 
-# Wrong with two orders: of ω_{cid; sum(price) by placed, row_number() by price desc, id} a row that comes last by `placed` may
-# come first by `price`, and takes a number that a stored row has.
+# Wrong with two orders: in ω_{cid; sum(price) by placed, row_number() by price desc, id} a row that is last by `placed` may be
+# first by `price`, and would take the number of a stored row.
 def _has_one_order(found: Running) -> bool:
-    """Whether all calls have one order, by attributes whose values are stored as they are; and partitions can be named."""
+    """Whether all calls have the same ORDER BY, over attributes whose values are stored
+    unchanged, and Pt can identify partitions.
+    """
     types = found.window.types
     if any(each.call.order != found.order for each in found.calls):
         return False
@@ -127,7 +135,7 @@ def _has_one_order(found: Running) -> bool:
 
 
 def _running_call(window: Window, call: WindowCall) -> RunningCall | None:
-    """The call with its part; None if it is none of the table, or its type is not certain."""
+    """The call with its part; None if the table above does not list it, or its type is not certain."""
     function = call.function
     if not _is_running(call.frame):
         return None
@@ -148,17 +156,17 @@ def _running_call(window: Window, call: WindowCall) -> RunningCall | None:
     return None
 
 
-# Wrong for the whole partition, or for a frame that ends after the row: then stored values change, too. Wrong for one that starts
-# at a row: what leaves it is not known.
+# Wrong for the whole partition, or for a frame that ends after the row: stored values would change as well. Wrong for a frame
+# that starts at a row: the rows that leave it are not known.
 def _is_running(frame: exp.WindowSpec | None) -> bool:
-    """Whether a frame begins with the partition and ends with the row, or with those that ORDER BY does not distinguish."""
+    """Whether a frame starts with the partition and ends with the current row or its peers."""
     if frame is None:
         return True
     start, end = (str(frame.args.get(each) or "").upper() for each in ("start", "end"))
     return start == "UNBOUNDED" and end in ("CURRENT ROW", "") and not frame.args.get("exclude")
 
 
-# Wrong with 1 for each row: count(x) is 0 of the first rows if their x is NULL.
+# Wrong with 1 for each row: count(x) is 0 in the first rows if their x is NULL.
 def _counted(argument: exp.Expr) -> exp.Expr:
     if not isinstance(argument, exp.Column):
         return _ONE.copy()

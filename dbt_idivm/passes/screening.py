@@ -1,7 +1,7 @@
-"""Screening conditions: for each table occurrence what a row has to satisfy to matter to the view at all.
+"""Screening conditions: for each table occurrence, the conditions that a row must satisfy to be relevant to the view.
 
-A change of rows that cannot satisfy them, before and after, is screened out (Hanson 1986, after Buneman and Clemons) from the
-net diff alone, before any table or the view is read.
+A change is screened out (Hanson 1986, after Buneman and Clemons) if neither the row before nor the row after it can satisfy them.
+That is decided from the net diff alone, before the view or any table is read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dbt_idivm.operators.scan import Scan
 
 
 def screens(root: Operator) -> Mapping[str, Conditions]:
-    """Occurrence → the conditions over its own attributes without which no row of the view comes of a row of it."""
+    """Occurrence → the conditions over its own attributes that a row must satisfy to contribute to a row of the view."""
     nothing: Conditions = ()
     return {
         scan.occurrence: tuple(each for each in above if attributes(each) and {*scan.columns} >= {*attributes(each)})

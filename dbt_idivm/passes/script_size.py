@@ -1,8 +1,8 @@
-"""How long the Δ-script of a view will be, estimated before it is made: the mentions of tables in it.
+"""The estimated length of a view's Δ-script, before it is made: how often tables are mentioned in it.
 
-The i-diffs of each table are joined with all tables that it is joined with, so n tables in one join are mentioned n² times, and
-what the statement leaves out twice grows faster still. 26 tables make a statement of a megabyte. Of outer joins one above the
-other only the keys of rows are looked up, and what is looked up by a key is not joined with the changes of others.
+The i-diffs of each table are joined with all other tables of a join, so n tables are mentioned n² times, and the parts of the
+statement that remove duplicates grow faster still. 26 tables give a statement of a megabyte. In a chain of outer joins only the
+keys of rows are looked up, and an input that is looked up by a key is not joined with the changes of other tables.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from dbt_idivm.operators.scan import scans
 from dbt_idivm.operators.union import UnionAll
 
 MOST_MENTIONS = 700
-_CHAINED = 8  # of an outer join's left tables so many count as one
+_CHAINED = 8  # this many left tables of an outer join count as one
 
 
 def check_script_size(root: Operator) -> None:
-    """Raise IDIVM-232 for a view whose Δ-script would take longer to be made, and to be read, than the view to be rebuilt."""
+    """Raise IDIVM-232 for a view whose Δ-script would take longer to generate and to parse than the view takes to rebuild."""
     mentions = count_mentions(root)
     if mentions > MOST_MENTIONS:
         raise IdivmError(finding(232, mentions=mentions, tables=len(scans(root))))
 
 
 def count_mentions(root: Operator) -> int:
-    """Each table once, and once more for each that it is joined with, at every join above it."""
+    """The number of mentions: each table once, and once more for each table that it is joined with, at every join above it."""
     return _own(root) + (sum(map(count_mentions, root.inputs)) if root.inputs else 1)
 
 

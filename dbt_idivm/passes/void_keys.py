@@ -1,7 +1,7 @@
-"""Attributes of type VOID, that of a bare NULL, by which rows would be compared.
+"""Attributes of type VOID (the type of a bare NULL) by which rows would be compared.
 
-Spark compares join keys by `<=>` through a default value of their type, and VOID has none: NULL then matches no NULL, in MERGE as
-in a semijoin, and deleted rows would stay in the view. Elsewhere a VOID attribute is harmless.
+Spark implements `<=>` on join keys with a default value of their type, and VOID has none. Then NULL does not match NULL, in a
+MERGE or a semijoin, and deleted rows would stay in the view. Elsewhere a VOID attribute is harmless.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from dbt_idivm.errors import Finding, finding
 
 
 def compared(root: Operator) -> tuple[str, ...]:
-    """The attributes of an ID-extended view by which its stored rows are compared."""
+    """The attributes by which the stored rows of an ID-extended view are compared: its
+    IDs if they are unique, else all columns.
+    """
     return root.ids if root.unique else root.columns
 
 
 def void_keys(root: Operator) -> Iterator[Finding]:
-    """IDIVM-218 for each VOID attribute that rows of an ID-extended tree are compared by, as far as types are inferred."""
+    """IDIVM-218 for each VOID attribute by which rows of an ID-extended tree are compared, as far as types can be inferred."""
     names = {**dict.fromkeys(compared(root), root), **{name: node for node in operators(root) for name in node.ids}}
     for name, node in names.items():
         if node.types[name].this == Type.NULL:

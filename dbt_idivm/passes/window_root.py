@@ -1,4 +1,4 @@
-"""Views that are π and σ over one ω with a PARTITION BY: what they show and test, over the attributes of ω."""
+"""Views that consist of π and σ over one ω with a PARTITION BY: their outputs and conditions over the attributes of ω."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Definitions = tuple[tuple[str, exp.Expr], ...]
 
 @dataclass(frozen=True)
 class WindowRoot:
-    """A view over `window`. `outputs` defines each of its attributes, `conditions` are those of its rows.
+    """A view over `window`. `outputs` defines its attributes, and `conditions` select its rows, both over the attributes of ω.
 
-    What is maintained from stored rows has one order. Outputs that are `late` are evaluated for rows of the view only: they
-    depend on values that rows get in that order, or may fail on a row that the view does not have.
+    All calls must have the same ORDER BY for the view to be maintained from stored rows. Outputs that are `late` are evaluated
+    only for rows of the view: they depend on window values, or may fail on a row that the view does not have.
     """
 
     window: Window
@@ -41,7 +41,7 @@ class WindowRoot:
 
     @property
     def ordering(self) -> tuple[str, ...]:
-        """The attributes of O."""
+        """The attributes of O, the ORDER BY."""
         return tuple(dict.fromkeys(name for each in self.order for name in attributes(each)))
 
     @property
@@ -59,24 +59,24 @@ class WindowRoot:
 
     @property
     def early(self) -> Definitions:
-        """The outputs that rows have before they are put into their order."""
+        """The outputs that can be computed before the window functions are."""
         return tuple((name, definition) for name, definition in self.outputs if name not in self.late)
 
     @property
     def read_late(self) -> tuple[str, ...]:
-        """The attributes that late outputs are computed of."""
+        """The attributes from which late outputs are computed. They may repeat."""
         return tuple(name for output, definition in self.outputs if output in self.late for name in attributes(definition))
 
     @property
     def held(self) -> frozenset[str]:
-        """The attributes of ω that the view has as they are."""
+        """The attributes of ω that the view has unchanged, under their own names."""
         return frozenset(
             name for name, definition in self.outputs if isinstance(definition, exp.Column) and definition.name == name
         )
 
 
 def window_root(root: Operator) -> WindowRoot | None:
-    """The ω that a root is π and σ over; None if it is not."""
+    """The view as π and σ over an ω with a PARTITION BY; None if it has another form."""
     nodes = []
     node = root
     while isinstance(node, (Project, Select)):
@@ -88,7 +88,7 @@ def window_root(root: Operator) -> WindowRoot | None:
 
 
 def _composed(window: Window, nodes: list[Project | Select]) -> tuple[Definitions, tuple[exp.Expr, ...]]:
-    """The outputs of the π and σ above ω, and their conditions, over the attributes of ω."""
+    """(outputs, conditions) of the π and σ above ω, over the attributes of ω."""
     outputs, conditions = passing(window.columns), []
     for each in reversed(nodes):
         known = dict(outputs)
@@ -99,20 +99,20 @@ def _composed(window: Window, nodes: list[Project | Select]) -> tuple[Definition
     return outputs, tuple(conditions)
 
 
-# Wrong for a condition on anything else: of ω_{cid; row_number() by placed → n}(orders), σ n <= 2 ∧ open may keep one row of a
-# partition of ten, which then looks like a partition of one row.
+# Wrong for a condition on other attributes: over ω_{cid; row_number() by placed → n}(orders), σ n <= 2 ∧ open may keep one row of
+# a partition of ten, which then looks like a partition of one row.
 def is_of_partitions(window: Window, condition: exp.Expr) -> bool:
-    """Whether the condition holds for all rows of a partition, or for none, and can be evaluated for those that changed."""
+    """Whether the condition is true for all rows of a partition or for none, and cannot fail on changed rows."""
     return {*attributes(condition)} <= {*window.partition} and not may_raise(condition, window.types)
 
 
 def can_be_stored(kind: exp.DataType) -> bool:
-    """Whether a hidden column can hold values of the type."""
+    """Whether a hidden column can store values of the type."""
     return is_known(kind) and kind.this != Type.NULL and is_storable(name_of_type(kind)) and not cannot_be_carried(kind)
 
 
 def passed_up(root: Operator, names: Iterable[str]) -> Operator:
-    """Each π above ω passing the attributes `names`."""
+    """The tree with the attributes `names` passed through each π above ω."""
     names = tuple(names)
     if isinstance(root, Select):
         return replace(root, child=passed_up(root.child, names))

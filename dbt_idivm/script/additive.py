@@ -1,8 +1,8 @@
-"""The additive application: what the signed rows of γ's input add to the stored groups, in one MERGE (`operators/additive.py`).
+"""The additive application: the signed rows of γ's input are added to the stored groups in one MERGE (`operators/additive.py`).
 
-The signed rows are complete over all changed tables; a group whose row count reaches zero is deleted, one that is not stored yet
-is inserted. Where rows may go that have a stored minimum or maximum, it is asked first which groups have lost theirs; these are
-recomputed in the same MERGE (`script/extremes.py`).
+The signed rows are complete over all changed tables. A group whose row count reaches zero is deleted, and one that is not stored
+yet is inserted. If deleted rows may have held a stored minimum or maximum, a query first finds the groups that have lost theirs;
+these are recomputed in the same MERGE (`script/extremes.py`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from dbt_idivm.script.ways import Application, IsEmpty, Way
 
 @dataclass(frozen=True)
 class Additive(Way):
-    """Adding to the groups of `state`, those of the view `root`."""
+    """Adding to the stored groups of the view `root`, whose γ and operator caches are `state`."""
 
     state: AdditiveState
     root: Operator
@@ -72,7 +72,7 @@ class Additive(Way):
 
 @dataclass(frozen=True, kw_only=True)
 class Adding(Application):
-    """`rows`: the signed rows of γ's input that can have rows. `lost`: the groups that are recomputed instead."""
+    """`rows`: the signed rows of γ's input that may have rows. `lost`: the groups that are recomputed instead."""
 
     state: AdditiveState
     rows: Relation
@@ -107,9 +107,10 @@ class Adding(Application):
 
 @dataclass(frozen=True, kw_only=True)
 class Asking(Adding):
-    """Which groups have lost an extreme has to be asked first; `otherwise` recomputes all that are touched.
+    """It must first be asked which groups have lost an extreme. `otherwise` recomputes all
+    touched groups, if the answer is too large.
 
-    Its statement is that where some have: of the groups in LOST, which it does not define.
+    Its own statement is the one for the case that some groups are lost: it reads them from LOST, which it does not define.
     """
 
     otherwise: Application
@@ -146,7 +147,7 @@ def additive_merge(view: Stored, done: Adding, binder: StatementBinder, target: 
     merge = Merge(target, binder.binding.dialect)
     merge.on(*(same(merge.target(view.stored(group)), column(group, SOURCE)) for group in state.aggregate.groups))
     if state.aggregate.groups:
-        # a stored group has rows; the first condition says nothing new, but it holds or not whatever is stored
+        # implied by the second condition, because a stored group has rows; but it can be evaluated without the stored row
         less = exp.LT(this=column(state.rows, SOURCE), expression=exp.Literal.number(0))
         merge.matched_delete(exp.and_(less, exp.EQ(this=count, expression=exp.Literal.number(0))))
     kept = {name: value for name, value in new.items() if name not in _group_columns(view, state)}
@@ -156,14 +157,14 @@ def additive_merge(view: Stored, done: Adding, binder: StatementBinder, target: 
 
 
 def signed_input(state: AdditiveState) -> Relation:
-    """ΔR of γ's input as signed rows."""
+    """ΔR for the input R of γ, as signed rows."""
     return state.aggregate.inputs[0].signed()
 
 
 def _delta_groups(state: AdditiveState, rows: Relation, binder: StatementBinder, *, some_lost: bool) -> Block:
-    """γ over signed rows: per group Δn, Δsum and Δcount; groups in which all are zero are left out.
+    """γ over signed rows: Δn, Δsum and Δcount of each group. Groups in which all of them are zero are left out.
 
-    `some_lost`: those in LOST are recomputed instead, which ANEW marks.
+    With `some_lost`, the groups in LOST are recomputed instead, and marked by ANEW.
     """
     kept = SemiJoin(rows, state.aggregate.groups, lost_groups(state), anti=True) if some_lost else rows
     query, deltas = delta_groups(state, kept.block(binder))
@@ -193,13 +194,13 @@ def _sum_of(attribute: str, view: Stored) -> exp.Expr:
 
 
 def _values(view: Stored, state: AdditiveState, *, merged: bool, some_lost: bool = False) -> Mapping[str, exp.Expr]:
-    """Stored column → its new value, from the stored group and the change (`merged`) or from the change alone."""
+    """Stored column → its new value, computed from the stored group and the change (`merged`), or from the change alone."""
     attributes: dict[str, exp.Expr] = {name: column(name, SOURCE) for name in state.aggregate.groups}
     new: dict[tuple[str, str | None], exp.Expr] = {}
     for rule, call in state.calls:
         old: exp.Expr | None = column(view.stored(call.name), TARGET) if merged and rule.delta is not None else None
         if old is not None and some_lost:
-            # what is added to a group that is recomputed is its new value
+            # the source row of a recomputed group has its new values
             nothing = exp.null() if rule.extreme is not None else exp.Literal.number(0)
             old = exp.Case(ifs=[exp.If(this=column(ANEW, SOURCE), true=nothing)], default=old)
         caches = {function: new[function, call.argument] for function in rule.caches}

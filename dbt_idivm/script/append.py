@@ -1,4 +1,4 @@
-"""The append: where i-diffs only insert rows that are new for certain, they are added without reading or rewriting the view."""
+"""The append: if i-diffs only insert rows that are certainly new, they are added without reading or rewriting the view."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dbt_idivm.script.ways import Shape
 
 @dataclass(frozen=True)
 class Append(Direct):
-    """I-diffs that pass `is_append`, at least one. They pass `is_direct` as well, and assign nothing to stored rows."""
+    """I-diffs that pass `is_append`, at least one. They pass `is_direct` as well, and update no stored row."""
 
     @property
     def shape(self) -> Shape:
@@ -35,5 +35,5 @@ class Append(Direct):
 
 
 def is_append(idiffs: tuple[IDiff, ...]) -> bool:
-    """Whether every i-diff inserts, and no row of its IDs is in the view."""
+    """Whether every i-diff inserts, and the view has no row with its IDs."""
     return all(diff.kind is INS and diff.fresh for diff in idiffs)

@@ -1,4 +1,4 @@
-"""From a plan to one refresh: the way that is chosen, its application for the net diffs, and the MERGE."""
+"""From a plan to one refresh: the chosen way, its application for the net diffs, and the statement."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from dbt_idivm.script.replace_where import KeyedSource, keyed_source, replace_wh
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, source_query_of
 from dbt_idivm.script.ways import Application, Shape, Write
 
-# What of the rows of a MERGE's source is fetched before it runs.
+# What is fetched of the rows of a MERGE's source before it runs.
 Fetched: TypeAlias = Literal["nothing", "keys", "rows"]
 
 
 @dataclass(frozen=True)
 class BoundScript:
-    """The statement of one refresh, the application that it renders, and what has to be staged for it.
+    """The statement of one refresh, the application that it renders, and the relations that have to be staged for it.
 
-    `types` and `large`: see `add_key_ranges`. `source`: the query for the rows of its source, if they are to be fetched and can
-    be inlined (`render_rows`). `keyed`, where they are not fetched, or too many: the source to be staged, and the query for its
-    keys, if the view's rows can be replaced by key (`render_keyed`).
+    `types` and `large`: see `add_key_ranges`. `source`: the query for the source rows, if they are to be fetched and can be
+    inlined (`render_rows`). `keyed`: the source to be staged and the query for its keys, for the case that source rows are not
+    fetched or are too many; None if the view's rows cannot be replaced by key (`render_keyed`).
     """
 
     statement: Write
@@ -51,7 +51,7 @@ class BoundScript:
 
 @dataclass(frozen=True)
 class BoundQuestion:
-    """What an application asks before there is a statement of it, and what has to be staged for that."""
+    """The query that an application needs answered before its statement can be made, and the relations to be staged for it."""
 
     source: SourceQuery
     staged: tuple[Staged, ...]
@@ -72,25 +72,29 @@ def bind(
 ) -> BoundScript | None:
     """The Δ-script of one refresh by the preferred way, as one statement that changes `target`; None if no i-diff has rows.
 
-    `binding` has the changes of this plan (`net_changes.py`). `optimised` chooses between a way's two Δ-scripts; `fetched`: see
-    `render`.
+    `binding` contains the changes for this plan (`net_changes.py`). `optimised` selects one of a way's two Δ-scripts.
+    `fetched`: see `render`.
     """
     found = applications(plan, binding.changes, optimised=optimised)
     return None if found is None else render(plan, found[0], binding, target, fetched=fetched)
 
 
 def applications(plan: Plan, changes: NetChanges, *, optimised: bool = True) -> tuple[Application, ...] | None:
-    """What the ways whose guard holds for these net diffs would do, in order of preference; None if the view does not change.
+    """The applications of all ways whose guard holds for these net diffs, in order of
+    preference; None if the view does not change.
 
-    Raises IDIVM-232 if all of it is too long.
+    Raises IDIVM-232 if all of them are too long.
     """
     able = (way for way in plan.ways if way.holds(changes.diffs))
     return possible(plan, (way.application(changes.is_empty, optimised=optimised) for way in able))
 
 
 def possible(plan: Plan, done: Iterable[Application | None]) -> tuple[Application, ...] | None:
-    """Of what the ways would do that which is not too long; None if the view does not change: each way is exact, so what one of
-    them finds unchanged is. Raises IDIVM-232 if all of it is too long."""
+    """The applications that are not too long; None if any way finds the view unchanged:
+    each way is exact, so then it is unchanged.
+
+    Raises IDIVM-232 if all are too long.
+    """
     found: list[Application] = []
     for each in done:
         if each is None:
@@ -100,7 +104,7 @@ def possible(plan: Plan, done: Iterable[Application | None]) -> tuple[Applicatio
 
 
 def render(plan: Plan, application: Application, binding: Binding, target: str, *, fetched: Fetched = "nothing") -> BoundScript:
-    """The application as a statement. `fetched`: what of its source is to be fetched first, where it can be inlined."""
+    """The application as a statement. `fetched`: which part of its source to fetch first, if it can be inlined."""
     binder = replace(binding, columns=plan.column_names).statement()
     statement, types = application.statement(plan, binder, target), _types(plan, target)
     add_key_ranges(statement, types, binder.ranges, binding.large)
@@ -112,7 +116,7 @@ def render(plan: Plan, application: Application, binding: Binding, target: str, 
 
 
 def render_rows(script: BoundScript, source: SourceRows, dialect: Dialect) -> Write | None:
-    """The statement that applies these rows of the source; None if they change nothing."""
+    """The statement that applies these source rows; None if they change nothing."""
     assert isinstance(script.statement, exp.Merge)
     found = with_rows(script.statement, source, dialect, script.application.unmatched, replaces=script.keyed is not None)
     if found is not None:
@@ -121,7 +125,7 @@ def render_rows(script: BoundScript, source: SourceRows, dialect: Dialect) -> Wr
 
 
 def render_keyed(script: BoundScript, keys: SourceRows | None) -> Write:
-    """The statement that applies the staged source; `keys`: the keys and operations of its rows, None if there are too many."""
+    """The statement that applies the staged source. `keys`: key and operation of each of its rows; None if there are too many."""
     merge, keyed = script.statement, script.keyed
     assert isinstance(merge, exp.Merge) and keyed is not None
     replacing = None if keys is None else replace_where(merge, keys, keyed.rows)
@@ -133,7 +137,7 @@ def render_keyed(script: BoundScript, keys: SourceRows | None) -> Write:
 
 
 def _types(plan: Plan, target: str) -> Types:
-    """(table, column) → its type, in the tables and in the stored view."""
+    """(table, column) → type, for the input tables and the stored view."""
     types = plan.root.types
     stored = {(target, each.name): types[each.attribute] for each in plan.columns}
     return {**stored, **{(scan.table, each.name): type_of(each.type) for scan in plan.scans for each in scan.base_columns}}

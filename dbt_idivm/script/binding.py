@@ -1,4 +1,4 @@
-"""Binding a Δ-script to one refresh: what each table, base i-diff and the stored view are in its statement."""
+"""Binding a Δ-script to one refresh: how tables, base i-diffs and the stored view appear in its statement."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Binding:
     """One refresh as the planner sees it: the version of each table, and what changed.
 
     `columns`: the names of all columns of relations in a statement, lower case. No source gets such an alias: in a
-    subquery over a table with a column `account`, `account.id` means a field of that column, and not the table `account`
-    around it. `few`: whether the source of the statement has so few rows that it is broadcast; None if that is not known.
-    `ranges`: table → column → the range of its values in a net diff that stays in the engine, as far as they are known.
-    `large`: see `add_key_ranges`.
+    subquery over a table with a column `account`, `account.id` means a field of that column, and not the table
+    `account` around it. `few`: whether the source of the statement is small enough to be broadcast; None if that is
+    not known. `ranges`: table → column → the range of its values in a net diff that stays in the engine, as far as it
+    is known. `large`: see `add_key_ranges`.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Binding:
 class Staged:
     """A relation that must exist before the statement runs, such as the net diff of a table whose rows stay in the engine.
 
-    It is staged because Spark would plan and evaluate it again at each mention (ADR 0006). `label`: what it is, for people.
+    It is staged because Spark would plan and evaluate it again for each reference (ADR 0006). `label` describes it for users.
     """
 
     name: str
@@ -59,37 +59,41 @@ class Staged:
 
 
 class StatementBinder(Aliases):
-    """The leaves of one statement, and what has to be staged for it."""
+    """Binds the leaves of one statement, and collects its CTEs and the relations that have to be staged for it."""
 
     def __init__(self, binding: Binding) -> None:
         super().__init__(set(binding.columns))
         self.binding = binding
         self.definitions: dict[str, exp.Query] = {}  # the WITH clause, in order
-        self._staged: dict[tuple[str, str], tuple[int, DiffRows]] = {}  # (form, occurrence) → its number, the leaf
+        self._staged: dict[tuple[str, str], tuple[int, DiffRows]] = {}  # (form, occurrence) → (number, leaf)
 
     def define(self, relation: Named) -> None:
-        """Add the definition of the name to the WITH clause."""
+        """Add the relation as a CTE to the WITH clause."""
         self.definitions[relation.name] = relation.definition.block(self).select()
 
     def is_broadcast(self, *relations: Relation) -> bool:
-        """Whether to hint: rows that come from a feed have no known size, and Spark would shuffle what they are joined with."""
+        """Whether to add a hint: Spark does not know the size of rows that come from a feed, and
+        would shuffle the other side of the join.
+        """
         diffs = [self.binding.changes.diffs.get(leaf.scan.table) for leaf in diff_leaves(*relations)]
         feeds = [diff for diff in diffs if isinstance(diff, FeedDiff)]
         return bool(feeds) and all(feed.broadcast for feed in feeds)
 
     def are_few(self, *relations: Relation) -> bool:
-        """Whether the rows that changes touch can be sent to every task; not if that was tried (`few`)."""
+        """Whether the rows that changes touch can be broadcast; False if that was tried and failed (`few`)."""
         diffs = [self.binding.changes.diffs.get(leaf.scan.table) for leaf in diff_leaves(*relations)]
         return self.binding.few is not False and all(diff.broadcast for diff in diffs if isinstance(diff, FeedDiff))
 
     def is_source_broadcast(self, *relations: Relation) -> bool:
-        """Whether the source of a MERGE, made of `relations`, gets a broadcast hint. Its size is unknown to Spark, which would
-        broadcast the target if its files are small (ADR 0020)."""
+        """Whether the source of a MERGE over `relations` gets a broadcast hint.
+
+        Spark does not know its size, and would broadcast the target if its files are small (ADR 0020).
+        """
         few = self.binding.few
         return self.is_broadcast(*relations) if few is None else few
 
     def attach(self, query: exp.Query) -> exp.Query:
-        """`query` under the WITH clause of everything that was defined while it was built."""
+        """`query` with a WITH clause of everything that was defined while it was built."""
         own = query.args.pop("with_", None)
         for name, definition in self.definitions.items():
             query = query.with_(name, as_=definition, copy=False)
@@ -115,7 +119,7 @@ class StatementBinder(Aliases):
         return Block((Source(item),), output)
 
     def _pre_state(self, scan: Scan, kept: Block, minus: Block) -> Block:
-        """R⁻ = (R⁺ − N⁺) ⊎ N⁻: the net diff taken back, because a refresh never reads an old version."""
+        """R⁻ = (R⁺ − N⁺) ⊎ N⁻: the net diff is reverted, because a refresh never reads an old version."""
         if scan.unique:
             plus = self.diff(DiffRows(scan, "plus", scan.columns))
             test = exp.Not(this=exists(plus, kept, scan.ids))
@@ -155,7 +159,7 @@ class StatementBinder(Aliases):
         return replace(rows, output={each: rows.output[each] for each in leaf.scan.columns})
 
     def _stage(self, form: str, leaf: DiffRows) -> str:
-        """The name under which a net diff's rows are staged; the attributes that split it are gathered over its classes."""
+        """The name under which a net diff is staged. The `split` attributes of all its classes are collected."""
         key = (form, leaf.scan.occurrence)
         number, known = self._staged.get(key, (len(self._staged) + 1, leaf))
         self._staged[key] = (number, replace(known, split=known.split | leaf.split))
@@ -163,7 +167,7 @@ class StatementBinder(Aliases):
 
     @property
     def staged(self) -> tuple[Staged, ...]:
-        """What is to be staged before the statement runs: it names these relations."""
+        """The relations to be staged before the statement runs, which refers to them by name."""
         return tuple(
             Staged(_staged_name(form, number), self._staging(leaf), self._changes(leaf).label)
             for (form, _), (number, leaf) in self._staged.items()
@@ -196,15 +200,15 @@ class StatementBinder(Aliases):
 
 
 def _staged_name(form: str, number: int) -> str:
-    # a number, because an occurrence may have any name, and a temporary view only those that the engine accepts
+    # a number, because an occurrence may have any name, but the engine restricts the names of temporary views
     return f"idivm_{form}_{number}"
 
 
 def _computed(scan: Scan) -> tuple[tuple[str, exp.Expr], ...]:
-    """(column, value over the table's own columns)."""
+    """(column, its definition over the stored columns) for each computed column."""
     return tuple((a.name, a.value()) for a in scan.computed)
 
 
 def _names(scan: Scan) -> tuple[tuple[str, str, str], ...]:
-    """(column of the table, attribute of the plan, type)."""
+    """(column of the table, attribute of the plan, Spark SQL type) for each column in use."""
     return tuple((a.name, scan.attribute(a.name), a.type) for a in scan.base_columns)

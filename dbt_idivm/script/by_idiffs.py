@@ -1,6 +1,6 @@
 """Maintenance by i-diffs (idIVM §4): base i-diffs propagated to the view, applied directly or by their exact effect.
 
-`id` propagates each class of a net diff as an i-diff of its kind; `recompute` takes every change of a row as REC of its key.
+`id` propagates each class of a net diff as an i-diff of its kind; `recompute` propagates every update of a row as REC of its key.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dbt_idivm.script.ways import Application, IsEmpty, Way, WayName
 
 @dataclass(frozen=True)
 class ByIDiffs(Way):
-    """The i-diffs of the view `root`, naive and optimised, with the rules that fired. They are made when they are asked for."""
+    """The i-diffs of the view `root`, naive and optimised, and the rules that fired. They are computed on demand."""
 
     root: Operator
     base: Mapping[str, tuple[IDiff, ...]]  # occurrence → its base i-diffs
@@ -39,7 +39,7 @@ class ByIDiffs(Way):
 
     @property
     def naive(self) -> tuple[IDiff, ...]:
-        """The i-diffs as the rules give them."""
+        """The i-diffs that the rules give, before optimisation."""
         return self._propagated.idiffs
 
     @property
@@ -49,13 +49,13 @@ class ByIDiffs(Way):
 
     @cached_property
     def optimizations(self) -> tuple[tuple[str, tuple[IDiff, ...]], ...]:
-        """Name of an optimisation → the i-diffs after it."""
+        """(name of an optimisation, i-diffs after it), in order."""
         with deep_recursion():
             return optimizations(self.naive)
 
     @property
     def idiffs(self) -> tuple[IDiff, ...]:
-        """The optimised ones."""
+        """The optimised i-diffs."""
         return self.optimizations[-1][1] if self.optimizations else self.naive
 
     @property
@@ -63,7 +63,7 @@ class ByIDiffs(Way):
         return diff_leaves(*(diff.relation for diffs in self.base.values() for diff in diffs))
 
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
-        """Always: i-diffs are complete for every change."""
+        """Always: i-diffs cover every change."""
         return True
 
     def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Application | None:
@@ -78,5 +78,7 @@ class ByIDiffs(Way):
 
 
 def by_idiffs(name: WayName, root: Operator, base: Mapping[str, tuple[IDiff, ...]] | None = None) -> ByIDiffs:
-    """The way that propagates and optimises the base i-diffs of `root`, an ID-extended view: its own, if no others are given."""
+    """The way that propagates and optimises i-diffs of `root`, an ID-extended view.
+    `base` defaults to the base i-diffs of `root`.
+    """
     return ByIDiffs(name, root, base_idiffs(root, name == "recompute") if base is None else base)

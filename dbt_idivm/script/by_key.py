@@ -1,4 +1,4 @@
-"""UPDATE and DELETE of the rows that known keys name, instead of a MERGE of which only that clause applies.
+"""UPDATE or DELETE of rows by known keys, instead of a MERGE of which only that clause can apply.
 
 MERGE INTO v USING VALUES (4, 'Anne'), (5, 'Bob') AS d(id, name) ON v.id <=> d.id
 WHEN MATCHED AND NOT (v.name <=> d.name) THEN UPDATE SET name = d.name
@@ -25,9 +25,9 @@ _PLAIN = _INTEGERS | {"int", "boolean", "string"}
 
 
 def by_key(merge: exp.Merge, when: exp.When, source: SourceRows) -> exp.Update | exp.Delete | None:
-    """What `merge` does if only its clause `when`, of matched rows, may apply to the rows of `source`.
+    """The UPDATE or DELETE equivalent to `merge`, if only its clause `when`, for matched rows, can apply to the rows of `source`.
 
-    None if the rows cannot be named by literals: a key is NULL or floating-point, or two source rows have the same key.
+    None if the rows cannot be identified by literals: a key is NULL or floating-point, or two source rows have the same key.
     """
     found = named_by_literals(merge, source)
     if found is None:
@@ -45,11 +45,14 @@ def by_key(merge: exp.Merge, when: exp.When, source: SourceRows) -> exp.Update |
 
 
 def named_by_literals(merge: exp.Merge, source: SourceRows) -> tuple[Keys, list[exp.Expr]] | None:
-    """The keys by which the source rows name rows of the view, and the other conditions of ON; None if literals cannot name these
-    rows: a key is NULL or floating-point, or two source rows have the same key."""
+    """(keys by which the source rows identify rows of the view, other conditions of ON).
+
+    None if literals cannot identify the rows: a key is NULL or floating-point, or two source rows have the same key.
+    """
     parts = _open(_conditions(merge, source), source)
     given = [each.name for part in parts for each in part.find_all(exp.Column) if is_of_source(each)]
-    # of `v.x <=> 0.0 AND CAST(v.x AS STRING) <=> '0.0'` Spark makes a test that -0.0 passes: the literal replaces v.x in both
+    # Spark optimises `v.x <=> 0.0 AND CAST(v.x AS STRING) <=> '0.0'` wrongly: the literal replaces v.x in both, so that -0.0
+    # passes
     if any(is_float(type_of(source.type(name))) for name in given):
         return None
     keys = Keys(source, tuple(pair for part in parts for pair in _key(part, source)))
@@ -57,7 +60,9 @@ def named_by_literals(merge: exp.Merge, source: SourceRows) -> tuple[Keys, list[
 
 
 def _conditions(merge: exp.Merge, source: SourceRows) -> Iterator[exp.Expr]:
-    """The conjuncts of ON for these rows. `any_id OR v.id <=> d.id` is one or the other if that is the same for all."""
+    """The conjuncts of ON for these rows. `any_id OR v.id <=> d.id` becomes one of its
+    sides if `any_id` is the same in all rows.
+    """
     for part in conjuncts(merge.args["on"]):
         either = part.unnest()
         if isinstance(either, exp.Or) and is_of_source(either.left):
@@ -67,12 +72,12 @@ def _conditions(merge: exp.Merge, source: SourceRows) -> Iterator[exp.Expr]:
 
 
 def _open(conditions: Iterable[exp.Expr], source: SourceRows) -> list[exp.Expr]:
-    """Those that do not hold for all source rows, whatever is stored."""
+    """The conditions that are not known to be true for all source rows."""
     return [each for each in conditions if any(source.holds(each, row) is not True for row in source.rows)]
 
 
 def _key(part: exp.Expr, source: SourceRows) -> tuple[tuple[str, exp.Column], ...]:
-    """The column of the source and that of the view, if the condition is that they are the same; else nothing."""
+    """((source column name, view column),) if the condition is that the two are the same; else ()."""
     if not isinstance(part, exp.NullSafeEQ):
         return ()
     stored, given = part.left, part.right
@@ -81,7 +86,7 @@ def _key(part: exp.Expr, source: SourceRows) -> tuple[tuple[str, exp.Column], ..
 
 @dataclass(frozen=True)
 class Keys:
-    """The key of each source row. `columns`: names in the source, and the columns of the view that must have their values."""
+    """The keys of the source rows. `columns`: pairs (source column name, view column that must have its value)."""
 
     source: SourceRows
     columns: tuple[tuple[str, exp.Column], ...]
@@ -95,7 +100,7 @@ class Keys:
         return len(set(self.values)) == len(self.values) and all(cell is not None for value in self.values for cell in value)
 
     def tests(self) -> Iterator[exp.Expr]:
-        """The conditions that a row of the view has one of the keys. IN is what Delta skips files by."""
+        """Conditions that a row of the view has one of the keys. They use IN, by which Delta skips files."""
         for name, column in self.columns:
             cells = tuple(dict.fromkeys(self.source.cell(row, name) for row in self.source.rows))
             values = [_value(cell, self.source.type(name)) for cell in cells]
@@ -108,13 +113,13 @@ class Keys:
             yield exp.ArrayContains(this=self._array(), expression=self._of_stored_row())
 
     def looked_up(self, expression: exp.Expr) -> exp.Expr:
-        """The expression with each column of the source replaced by its value in the source row that has the stored row's key."""
+        """The expression with each source column replaced by its value in the source row that has the key of the stored row."""
         return expression.transform(lambda node: self._value_of(node.name) if is_of_source(node) else node)
 
     def _value_of(self, name: str) -> exp.Expr:
         cells, kind = tuple(self.source.cell(row, name) for row in self.source.rows), self.source.type(name)
         if len(set(cells)) == 1:
-            # beside a decimal the literal 3 counts as one digit, an INT as ten
+            # next to a decimal, the literal 3 counts as one digit, but an INT as ten
             return literal(cells[0]) if kind == "string" and cells[0] is not None else decode(literal(cells[0]), kind)
         found = exp.Map(keys=self._array(), values=_array(cells, kind))
         return exp.Bracket(this=found, expressions=[self._of_stored_row()])
@@ -130,7 +135,7 @@ class Keys:
         )
 
     def _of_stored_row(self) -> exp.Expr:
-        """The key of the stored row, in the form that `_array` has."""
+        """The key of the stored row, in the form of the elements of `_array`."""
         if len(self.columns) == 1:
             return self.columns[0][1].copy()
         return _struct([_cast(column.copy(), self.source.type(name)) for name, column in self.columns])
@@ -150,11 +155,11 @@ def _array(cells: Sequence[Value], kind: str) -> exp.Expr:
 
 
 def _value(cell: Value, kind: str) -> exp.Expr:
-    """The cell as a literal; of an integral type as one that comparisons, and the array, cast to it."""
+    """The cell as a literal. For integral types it is a plain literal, to be cast by a comparison or by the array."""
     return literal(cell) if kind in _PLAIN else decode(literal(cell), kind)
 
 
 def _cast(value: exp.Expr, kind: str) -> exp.Expr:
-    if kind == "timestamp":  # which a session may read as another type, and is none that others are cast to
+    if kind == "timestamp":  # its name may mean another type in the session, and no value needs a cast to it
         return value
     return exp.Cast(this=value, to=exp.DataType.build(kind, dialect=DIALECT))

@@ -1,11 +1,11 @@
 """The log of a view's changes, for subscribers: each refresh appends the net changes of the view's rows, as whole rows.
 
-A row of the log has the user's columns; whether copies of that row were inserted or deleted, and how many; the number of the
+A row of the log contains the user's columns; whether copies of that row were inserted or deleted, and how many; the number of the
 refresh, which orders refreshes; and the versions of the inputs after it, as JSON. The sum of the copies of each row up to a
-refresh, deleted ones being negative, is the bag of the view's rows after it. Rows are compared as net diffs compare them: 0.0 and
--0.0 are two values.
+refresh, counting deleted ones as negative, gives the bag of the view's rows after it. Rows are compared as in net diffs: 0.0 and
+-0.0 are different values.
 
-Inside these queries the user's columns have names of our own, so that none of them can be taken for one of the others.
+Inside these queries the user's columns are renamed, so that they cannot collide with our own columns.
 """
 
 from __future__ import annotations
@@ -30,25 +30,27 @@ INSERT, DELETE = "insert", "delete"
 
 @dataclass(frozen=True)
 class Entry:
-    """What all rows of one refresh have in common: its number, and the version vector as JSON."""
+    """Values that all rows of one refresh have in common: its number, and the version vector as JSON."""
 
     number: int
     versions: str
 
 
 def inner_names(columns: Sequence[object]) -> tuple[str, ...]:
-    """The names that the columns have inside a query over net changes."""
+    """The internal names of the columns in a query over net changes."""
     return tuple(f"idivm_c{place}" for place in range(1, len(columns) + 1))
 
 
 def first_rows(rows: exp.Expr, names: Sequence[str], entry: Entry) -> exp.Select:
-    """All rows of a view, an item of FROM, as inserted ones: with them a log begins."""
+    """All rows of a view, as inserted ones: the start of a log. `rows` is an item of FROM."""
     own = _own(entry, exp.Literal.string(INSERT), exp.Literal.number(1))
     return exp.Select(expressions=[*(column(name) for name in names), *own]).from_(rows)
 
 
 def logged(net: exp.Query, names: Sequence[str], entry: Entry) -> exp.Select:
-    """Net changes, rows with a WEIGHT, as rows of the log. `names`: those of the log, in the order of `inner_names`."""
+    """Net changes (rows with a WEIGHT) as rows of the log. `names`: the column names
+    of the log, in the order of `inner_names`.
+    """
     inserted = exp.GT(this=column(WEIGHT), expression=exp.Literal.number(0))
     change = exp.Case(ifs=[exp.If(this=inserted, true=exp.Literal.string(INSERT))], default=exp.Literal.string(DELETE))
     shown = [exp.Alias(this=column(inner), alias=identifier(name)) for inner, name in zip(inner_names(names), names, strict=True)]
@@ -66,15 +68,17 @@ def _whole_number(value: exp.Expr) -> exp.Expr:
 
 
 def changes_in_feed(dialect: Dialect, feed: FeedDiff, columns: Sequence[Attribute]) -> exp.Select:
-    """The net changes of a table by its change feed."""
+    """The net changes of a table according to its change feed."""
     named = zip(columns, inner_names(columns), strict=True)
     return dialect.net_feed(feed, tuple((each.name, inner, each.type) for each, inner in named))
 
 
 def difference(rows: exp.Expr, log: exp.Expr, columns: Sequence[Attribute]) -> exp.Select:
-    """What the log lacks to replay to `rows`, both items of FROM: rows with a WEIGHT, negative where it has too many copies.
+    """The net changes that the log lacks to replay to `rows`: rows with a WEIGHT, which is
+    negative if the log has too many copies.
 
-    `rows` is evaluated once. Each weight is passed through UNPIVOT for the sake of Spark's optimizer (`bag_difference.py`).
+    `rows` and `log` are items of FROM. `rows` is evaluated once. Each weight is passed through UNPIVOT because of Spark's
+    optimizer (`bag_difference.py`).
     """
     inner = inner_names(columns)
     sides = union_all([_weighted(rows, columns, exp.Literal.number(1)), _weighted(log, columns, exp.Neg(this=_signed_copies()))])
@@ -83,7 +87,9 @@ def difference(rows: exp.Expr, log: exp.Expr, columns: Sequence[Attribute]) -> e
 
 
 def replay_differences(log: exp.Expr, wanted: exp.Expr, columns: Sequence[Attribute], name: str) -> exp.Select:
-    """Rows of which the log replays to another number of copies than `wanted` has; `name`: by how many there are too many."""
+    """Rows for which the log replays to another number of copies than `wanted` has. The
+    column `name` is the number of excess copies.
+    """
     shown = [
         exp.Alias(this=column(inner), alias=identifier(each.name))
         for inner, each in zip(inner_names(columns), columns, strict=True)

@@ -1,4 +1,4 @@
-"""Where the engines differ: tables at versions, inlined rows, change feeds. Everything else is shared trees.
+"""Where engines differ: tables at versions, inlined rows, change feeds. All other SQL is built as shared trees.
 
 `DELTA` prints for Spark + Delta. `DUCKDB` serves the property tests, which keep only the post-state.
 """
@@ -20,13 +20,13 @@ from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.script.diff import REPLACEMENT, FeedDiff, Row, Value
 
 WEIGHT = "idivm_weight"
-VERSION, CHANGE = "idivm_version", "idivm_change"  # of the commit of a row in a feed
+VERSION, CHANGE = "idivm_version", "idivm_change"  # version and kind of change of a row in a feed
 SIGN_OF_CHANGE = "idivm_sign_of_change"
 _OF_COMMIT = (("_commit_version", VERSION), ("_change_type", CHANGE))
-# Nodes of a statement that somebody may still want to read line by line. Most of what is nested deeply would be blanks, which the
-# engine has to read.
+# Maximal number of nodes of a statement that is laid out in lines. Deeply nested statements would consist mostly of indentation,
+# which the engine has to parse.
 _READABLE = 7_500
-Computed = tuple[tuple[str, exp.Expr], ...]  # columns that a feed does not have itself, with their values over those that it has
+Computed = tuple[tuple[str, exp.Expr], ...]  # (column that a feed does not contain, its definition over those that it contains)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Dialect:
     time_travel: bool
 
     def table(self, name: str, version: int | None) -> exp.Table:
-        """The table of that name, at `version` where the engine keeps versions."""
+        """The table of that name, at `version` if the engine keeps versions."""
         found: list[exp.Expr] = [identifier(part) for part in name_parts(name)]
         catalog = reduce(lambda left, part: exp.Dot(this=left, expression=part), found[:-2]) if found[2:] else None
         table = exp.Table(this=found[-1], db=found[-2] if found[1:] else None, catalog=catalog)
@@ -46,7 +46,7 @@ class Dialect:
         return table
 
     def relation_sql(self, name: str) -> str:
-        """A relation's name as SQL, its parts quoted where they must be."""
+        """A relation's name as SQL, with its parts quoted where necessary."""
         return self.table(name, None).sql(self.name)
 
     def identifier_sql(self, name: str) -> str:
@@ -56,7 +56,7 @@ class Dialect:
         return exp.Literal.string(text).sql(self.name)
 
     def rows(self, columns: tuple[tuple[str, str], ...], rows: tuple[Row, ...], name: str) -> exp.Select:
-        """SELECT of literal rows: `columns` are (name, type), each cell cast to its type."""
+        """A SELECT of literal rows. `columns` are (name, type); each cell is cast to its type."""
         cells = [f"c{i}" for i in range(1, len(columns) + 1)]
         selected: list[exp.Expr] = [
             exp.Alias(this=decode(column(cell), kind), alias=identifier(attribute))
@@ -71,19 +71,19 @@ class Dialect:
         return query if rows else query.where(exp.false())
 
     def net_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str, str], ...], computed: Computed = ()) -> exp.Select:
-        """N of a table: `columns` as (name, alias, type), and each row's WEIGHT; rows that cancel are left out."""
+        """N of a table: `columns`, as (name, alias, type), and the WEIGHT of each row. Rows that cancel out are left out."""
         typed = [(name, shown, type_of(kind)) for name, shown, kind in columns]
         return net_rows(self._changes(feed, computed), typed, _sign_of_change())
 
     def encoded_feed(
         self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int, *, counted: bool = False
     ) -> exp.Select:
-        """N of a table with its cells as `decode` takes them: `columns` are (name, type). At most `limit` rows.
+        """N of a table, with cells as `decode` accepts them, and at most `limit` rows. `columns` are (name, type).
 
-        Grouped by the encoded values, so that 0.0 and -0.0, which GROUP BY takes as equal, stay two values. Rows that cancel are
-        left out, except those with U+FFFD, which may replace bytes that are not UTF-8. If they are `counted`, each row has a
-        version and a kind of change before its weight: both are NULL, or those of a count of rows in the feed, in one pass and
-        among the first rows.
+        Rows are grouped by the encoded values, so that 0.0 and -0.0, which GROUP BY considers equal, stay two values. Rows
+        that cancel out are left out, except those with U+FFFD, which may stand for bytes that are not UTF-8. With `counted`,
+        each row has a version and a kind of change before its weight. Both are NULL for rows of N. Otherwise the row says how
+        many rows of that kind the commit has in the feed. These counts come first, from the same pass.
         """
         cells = [exp.alias_(encode(column(name), kind), f"c{i}") for i, (name, kind) in enumerate(columns, 1)]
         of_commit = _OF_COMMIT if counted else ()
@@ -110,7 +110,7 @@ class Dialect:
         return (query.order_by(exp.Ordered(this=column(VERSION), nulls_first=False)) if counted else query).limit(limit)
 
     def counts_of_feed(self, feed: FeedDiff) -> exp.Select:
-        """How many rows a feed has: version, kind of change, number."""
+        """The number of rows of a feed by version and kind of change."""
         names = [exp.column(each) for each, _ in _OF_COMMIT]
         return (
             exp.Select(expressions=[*names, exp.Count(this=exp.Star())])
@@ -119,21 +119,21 @@ class Dialect:
         )
 
     def replaced_in_feed(self, feed: FeedDiff, texts: tuple[str, ...]) -> exp.Select:
-        """A row if the feed shows U+FFFD in one of these columns.
+        """A query that returns a row if the feed contains U+FFFD in one of these columns.
 
-        Not WHERE: the feed filters by every such condition itself as well, before anything is replaced.
+        HAVING, not WHERE: the feed itself would evaluate the condition as a filter, before invalid bytes are replaced.
         """
         replaced = exp.Max(this=exp.or_(*(_is_replaced(_text(name)) for name in texts)))
         return exp.select(exp.Literal.number(1)).from_(self._changes(feed)).having(replaced)
 
     def invalid_in_table(self, table: str, version: int, texts: tuple[str, ...]) -> exp.Select:
-        """A row if one of these columns holds bytes that are not UTF-8."""
+        """A query that returns a row if one of these columns contains bytes that are not UTF-8."""
         valid = [exp.Anonymous(this="IS_VALID_UTF8", expressions=[_text(name)]) for name in texts]
         invalid = exp.or_(*(exp.Not(this=each) for each in valid))
         return exp.select(exp.Literal.number(1)).from_(self.table(table, version)).where(invalid).limit(1)
 
     def signed_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], sign: str, computed: Computed = ()) -> exp.Select:
-        """The unchanged rows of the feed, with their sign: equal rows are not cancelled, copies are kept."""
+        """The rows of the feed with their sign. They are not netted: equal rows do not cancel out, and copies are kept."""
         selected = [exp.Alias(this=column(name), alias=identifier(alias)) for name, alias in columns]
         return exp.Select(expressions=[*selected, exp.alias_(_sign_of_change(), sign)]).from_(self._changes(feed, computed))
 
@@ -150,7 +150,7 @@ class Dialect:
         return exp.Table(this=exp.Anonymous(this="TABLE_CHANGES", expressions=[exp.Literal.string(name), *bounds]))
 
     def _difference(self, feed: FeedDiff) -> exp.Select:
-        """The rows of the two versions that differ, each copy once, as a feed would show them."""
+        """The rows in which two versions differ, one per copy, in the form of a feed."""
         names = {each.name: f"v{number}" for number, each in enumerate(feed.columns, 1)}
         kinds = {each.name: type_of(each.type) for each in feed.columns}
         sides = [
@@ -179,16 +179,16 @@ class Dialect:
         return exp.Select(expressions=shown).from_(subquery(copied.from_(subquery(net, "net")), "copies"))
 
     def sql(self, tree: exp.Expr, pretty: bool = True) -> str:
-        """The text of a tree, laid out in lines unless that would change the user's text, or the tree is large."""
+        """The SQL text of a tree, laid out in lines unless the tree is large or that would change text of the user."""
         nodes = list(tree.walk()) if pretty else []
         pretty = pretty and len(nodes) <= _READABLE and not any("\n" in node.name for node in nodes if isinstance(node, exp.Var))
         return tree.sql(dialect=self.name, pretty=pretty, comments=False, unsupported_level=ErrorLevel.IGNORE)
 
 
 def net_rows(source: exp.Expr, columns: Sequence[tuple[str, str, exp.DataType]], sign: exp.Expr) -> exp.Select:
-    """The distinct rows of `source`, columns as (name, alias, type), and each row's WEIGHT: the sum of its signs.
+    """The distinct rows of `source` and the WEIGHT of each: the sum of its signs. `columns` are (name, alias, type).
 
-    Rows that cancel are left out. 0.0 and -0.0, which GROUP BY takes as equal, stay two values.
+    Rows that cancel out are left out. 0.0 and -0.0, which GROUP BY considers equal, stay two values.
     """
     groups = [distinguishable(column(name), kind) for name, _, kind in columns]
     selected = []
@@ -196,7 +196,7 @@ def net_rows(source: exp.Expr, columns: Sequence[tuple[str, str, exp.DataType]],
         value: exp.Expr = group.copy()
         if is_float(kind):
             value = exp.Cast(this=value, to=kind.copy())
-        elif is_blurred(kind):  # any value with that text
+        elif is_blurred(kind):  # any value with the same text
             value = exp.AnyValue(this=column(name))
         selected.append(alias(value, shown))
     weight = exp.Sum(this=sign)
@@ -225,20 +225,20 @@ def _sign_of_change() -> exp.Expr:
 
 
 def verbatim(sql: str) -> exp.Var:
-    """A user's query, unchanged, as a node of a tree. The line break ends a comment that it may end with."""
+    """A user's query, unchanged, as a node of a tree. The line break ends a trailing comment."""
     return exp.Var(this=f"{sql}\n")
 
 
 DELTA = Dialect("spark", time_travel=True)
 DUCKDB = Dialect("duckdb", time_travel=False)
 
-# Types whose values are not fetched and inlined as the text of a CAST, and the function that decodes them. The text
-# of a timestamp would depend on the session's zone and be ambiguous when clocks are set back.
+# Types whose values are not fetched and inlined as text to be cast, with the function that decodes them. The text of a timestamp
+# would depend on the session's time zone and be ambiguous when clocks are set back.
 _DECODERS = {"timestamp": "TIMESTAMP_MICROS", "binary": "UNHEX"}
 
 
 def decode(cell: exp.Expr, kind: str) -> exp.Expr:
-    """The cell as a value of the Spark SQL type `kind`."""
+    """A fetched or inlined cell as a value of the Spark SQL type `kind`."""
     function = _DECODERS.get(kind.lower())
     if function:
         return exp.Anonymous(this=function, expressions=[cell])
@@ -251,25 +251,27 @@ _ENCODERS = {"timestamp": "UNIX_MICROS", "binary": "HEX"}
 
 
 def is_inlinable(kind: str) -> bool:
-    """Whether values of this type can be fetched and inlined: scalars whose equality is that of their text."""
+    """Whether values of this type can be fetched and inlined: scalars that are equal exactly if their texts are."""
     name = kind.lower().partition("(")[0]
     return name in _AS_IS or name in _AS_TEXT or name in _ENCODERS
 
 
 def may_hold_text(kind: str) -> bool:
-    """Whether strings can be stored in values of this type, itself or nested."""
+    """Whether values of this type may contain strings, directly or nested."""
     return is_text(type_of(kind)) or not is_inlinable(kind)
 
 
 def encode(cell: exp.Expr, kind: str) -> exp.Expr:
-    """The cell in the form in which it is fetched: integers and booleans unchanged, the rest as text or microseconds."""
+    """The cell in the form in which it is fetched: integers and booleans unchanged,
+    timestamps as microseconds, the rest as text.
+    """
     name = kind.lower().partition("(")[0]
     if name in _ENCODERS:
         return exp.Anonymous(this=_ENCODERS[name], expressions=[cell])
     return cell if name in _AS_IS else exp.Cast(this=cell, to=exp.DataType.build("string", dialect="spark"))
 
 
-# Spark replaces ${..} in the text of any statement, string literals included, and reads \0 before digits as octal.
+# Spark substitutes ${..} in the text of any statement, even in string literals, and reads \0 before digits as an octal escape.
 _UNSAFE = re.compile(r"(?<=\$)(?=\{)|(?<=\0)(?=[0-9])")
 
 

@@ -1,7 +1,7 @@
-"""Net diffs: what changed in one table between two versions, as signed rows with equal rows cancelled.
+"""Net diffs: what changed in one table between two versions, as signed rows in which equal rows cancel out.
 
-A small net diff is held as rows and inlined into the Δ-script (`InlineDiff`); a larger one stays a query over the
-table's change feed (`FeedDiff`).
+A small net diff is fetched and inlined into the Δ-script (`InlineDiff`); a larger one stays a query over the table's change feed
+(`FeedDiff`).
 """
 
 from __future__ import annotations
@@ -13,19 +13,21 @@ from typing import Any
 
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
 
-# int and bool unchanged; everything else as the text that CAST converts back to the column's type
+# int and bool are unchanged; anything else is text that CAST converts back to the column's type
 Value = int | bool | str | None
 Row = tuple[Value, ...]
-# Up to here inlining wins: on a 10M-row view 200 changed rows took 2.1 s inlined with key ranges, 3.2 s as a broadcast
-# feed; beyond it the text of the statement and its parsing grow.
+# Up to this size inlining is faster: on a 10M-row view 200 changed rows took 2.1 s inlined with key ranges, 3.2 s as a broadcast
+# feed. Beyond it the statement gets too long to parse.
 INLINE_ROWS = 1000
 INLINE_CHARACTERS = 1_000_000
-REPLACEMENT = "\ufffd"  # what Java and Python show in place of bytes that are not UTF-8
+REPLACEMENT = "\ufffd"  # Java and Python show it instead of bytes that are not UTF-8
 
 
 def fetched_row(kinds: Sequence[str], cells: tuple[Any, ...]) -> Row:
-    """Cells that were fetched as `dialect.encode` makes them, as `decode` takes them; `kinds` are their Spark SQL types. Some
-    connections return booleans as text."""
+    """Convert fetched cells, encoded by `dialect.encode`, to what `decode` accepts. `kinds` are their Spark SQL types.
+
+    Some connections return booleans as text.
+    """
     return tuple(_fetched(kind.lower(), cell) for kind, cell in zip(kinds, cells, strict=True))
 
 
@@ -38,14 +40,15 @@ def _fetched(kind: str, cell: Any) -> Value:
 
 
 def are_inlined(rows: Sequence[Row]) -> bool:
-    """Whether rows that were fetched can be inlined: not if they are long, nor if a text has U+FFFD, which may stand for bytes
-    that are not UTF-8."""
+    """Whether fetched rows can be inlined: they are not too long, and no text contains
+    U+FFFD, which may stand for invalid UTF-8.
+    """
     size = sum(len(cell) if isinstance(cell, str) else 8 for row in rows for cell in row)
     return size <= INLINE_CHARACTERS and not any(isinstance(cell, str) and REPLACEMENT in cell for row in rows for cell in row)
 
 
 class KeyViolation(Exception):
-    """Two post-state rows of a table share a declared key."""
+    """Two rows of a table, in the post-state, have the same value of a declared key."""
 
     def __init__(self, table: str, key: tuple[str, ...], value: Row) -> None:
         super().__init__(f"{table}: {dict(zip(key, value, strict=True))} occurs more than once")
@@ -60,7 +63,7 @@ class InlineDiff:
     rows: tuple[tuple[Row, int], ...]
 
     def projected(self, columns: tuple[str, ...]) -> InlineDiff:
-        """The net diff of the table reduced to `columns`: rows that differ elsewhere only cancel."""
+        """The net diff of the table reduced to `columns`. Rows that differ only in other columns cancel out."""
         places = [self.columns.index(name) for name in columns]
         netted: Counter[Row] = Counter()
         for row, weight in self.rows:
@@ -68,13 +71,15 @@ class InlineDiff:
         return InlineDiff(columns, tuple((row, weight) for row, weight in netted.items() if weight))
 
 
-# The classes without rows where rows were only added. Without a key what is added is to be recomputed.
+# The classes that have no rows if rows were only added. Without a key, added rows are in the class rec.
 _NOT_ADDED: frozenset[DiffClass] = frozenset({"minus", "del", "upd", "rec"})
 
 
 @dataclass(frozen=True)
 class VersionedColumn:
-    """A column of a table at a version, with its Spark SQL type, and whether the table had it at an earlier version."""
+    """A column of a table at a version, with its Spark SQL type. `is_old`: whether an
+    earlier version of the table has it as well.
+    """
 
     name: str
     type: str
@@ -83,12 +88,11 @@ class VersionedColumn:
 
 @dataclass(frozen=True)
 class FeedDiff:
-    """A net diff too large to inline: the table's change feed after `from_version`, up to and with `to_version`.
+    """A net diff too large to inline: the table's change feed after `from_version` up to and including `to_version`.
 
-    Where there are `columns`, the feed is not used, but the difference of the two versions in all of these, the table's columns.
-
-    `broadcast`: whether it is small enough to be sent to every task as a whole. `appended`: rows were added, and no other
-    row was touched. `empty`: the classes that have no rows where the table's rows are identified by `key`.
+    With `columns`, all columns of the table, the two versions are compared instead of reading the feed. `broadcast`: whether
+    it is small enough to be broadcast. `appended`: rows were added and no others touched. `empty`: the classes that have no
+    rows if rows are identified by `key`.
     """
 
     table: str
@@ -106,8 +110,9 @@ class FeedDiff:
         return f"{what} of {self.table} from version {self.from_version} to {self.to_version}"
 
     def with_keys(self, key: tuple[str, ...], *, inserted: bool, deleted: bool, kept: bool) -> FeedDiff:
-        """What follows for its classes from whether there are values of the key that only the new version has, only the old one,
-        or both."""
+        """The diff with the classes that are empty, given whether key values are only in the new
+        version, only in the old one, or in both.
+        """
         some: dict[DiffClass, bool] = {
             "ins": inserted,
             "del": deleted,
@@ -119,7 +124,7 @@ class FeedDiff:
         return replace(self, key=key, empty=frozenset(name for name, has_rows in some.items() if not has_rows))
 
     def has_none(self, scan: Scan, diff_class: DiffClass) -> bool:
-        """Whether a class of an occurrence surely has no rows."""
+        """Whether a class of an occurrence certainly has no rows."""
         if self.appended and diff_class in (_NOT_ADDED if scan.unique else {"minus"}):
             return True
         return scan.unique and scan.key == self.key and diff_class in self.empty
@@ -130,16 +135,17 @@ NetDiff = InlineDiff | FeedDiff
 
 @dataclass(frozen=True)
 class NetChanges:
-    """`diffs`: table → net diff, of the tables that changed.
+    """The net diffs of one refresh.
 
-    `classes`: occurrence and the attributes whose change moves a row → the rows of each class of an inlined net diff.
+    `diffs`: table that changed → net diff. `classes`: (occurrence, attributes whose change makes an update a REC) → class →
+    rows, for inlined net diffs.
     """
 
     diffs: Mapping[str, NetDiff] = field(default_factory=dict)
     classes: Mapping[tuple[str, frozenset[str]], Mapping[DiffClass, tuple[Row, ...]]] = field(default_factory=dict)
 
     def rows(self, leaf: DiffRows) -> tuple[Row, ...] | None:
-        """The rows of a base i-diff, over its scan's columns; None if they are not known before the statement runs."""
+        """The rows of a base i-diff, over the columns of its scan; None if they are not known before the statement runs."""
         diff = self.diffs.get(leaf.scan.table)
         if diff is None:
             return ()
@@ -148,16 +154,16 @@ class NetChanges:
         return self.classes[leaf.scan.occurrence, leaf.split][leaf.diff_class]
 
     def is_empty(self, leaf: DiffRows) -> bool:
-        """Whether a base i-diff surely has no rows."""
+        """Whether a base i-diff certainly has no rows."""
         return self.rows(leaf) == ()
 
 
 def classify(
     scan: Scan, diff: InlineDiff, split: frozenset[str], is_ignorable: Callable[[Row], bool] = lambda row: False
 ) -> Mapping[DiffClass, tuple[Row, ...]]:
-    """The rows of every class of `operators/scan.py` for one occurrence, over its columns.
+    """Class → its rows for one occurrence, over its columns. The classes are those of `operators/scan.py`.
 
-    `rec` lists both images; `signed` rows end with their sign, one row per copy. A key is left out if all its images are
+    `rec` contains both images. Rows of `signed` end with their sign, one row per copy. A key is left out if all its images are
     ignorable: a row that enters or leaves the view has an image that is not. Raises KeyViolation.
     """
     netted = diff.projected(tuple(a.name for a in scan.base_columns)).rows

@@ -1,4 +1,6 @@
-"""The direct application: the i-diffs themselves are the source, where no view row can be hit by two. The view is not read."""
+"""The direct application: the i-diffs themselves are the source, if no two of them can hit the same view row. The view is not
+read.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ class Direct(Application):
 
 
 def is_direct(idiffs: tuple[IDiff, ...]) -> bool:
-    """Whether no view row can be matched by two source rows, provable from kind, origin and freshness, pair by pair."""
+    """Whether no view row can be matched by two source rows. It is proved pair by pair from kind, origin and freshness."""
     return all(diff.kind is not REC for diff in idiffs) and all(are_disjoint(*pair) for pair in combinations(idiffs, 2))
 
 
@@ -58,8 +60,8 @@ def are_disjoint(one: IDiff, other: IDiff) -> bool:
     if INS in kinds:
         inserts = [diff for diff in (one, other) if diff.kind is INS]
         return UPD not in kinds or all(diff.fresh for diff in inserts)
-    # Of one occurrence and over the same IDs: the classes of a net diff have disjoint keys. With different IDs a row
-    # (l, r) is named by l's update and by r's deletion.
+    # The classes of one net diff have disjoint keys, so i-diffs of the same occurrence with the same IDs are disjoint. With
+    # different IDs they need not be: a row (l, r) is named by the update of l and by the deletion of r.
     return (
         one.ids == other.ids
         and len(one.origins) == len(other.origins) == 1
@@ -70,13 +72,13 @@ def are_disjoint(one: IDiff, other: IDiff) -> bool:
 
 
 def _differ_in_constants(one: IDiff, other: IDiff) -> bool:
-    """Whether an attribute by which both name rows is another literal in each, as the branch of a ∪ is."""
+    """Whether an attribute by which both name rows is a different literal in each, such as the branch of a ∪."""
     fixed = dict(one.constants)
     return any(fixed.get(name, value) != value for name, value in other.constants)
 
 
 def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str) -> exp.Merge:
-    """The MERGE of the i-diffs. `idiffs` are not empty and pass `is_direct`."""
+    """The MERGE that applies the i-diffs. There must be at least one, and they must pass `is_direct`."""
     tags = [f"{diff.kind}_{number}" if len(idiffs) > 1 else None for number, diff in enumerate(idiffs, 1)]
     naming = tuple(name for name in view.root.columns if any(name in d.ids for d in idiffs))
     partial = tuple(name for name in naming if any(name not in d.ids for d in idiffs))
@@ -94,9 +96,9 @@ def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinde
 
 
 def rows_of(view: Stored, earlier: tuple[IDiff, ...], diff: IDiff, binder: StatementBinder) -> Block:
-    """The rows of an i-diff; an INS leaves out the rows that an earlier INS has as well, unless it has none of them.
+    """The rows of an i-diff. An INS leaves out rows that an earlier INS contains as well, unless the two cannot overlap.
 
-    Testing the inserts of each branch of a UNION ALL against those of all earlier ones would make n² tests.
+    Without that exception n branches of a UNION ALL would need n² tests.
     """
     block = diff.relation.block(binder)
     if diff.kind is not INS:
@@ -115,7 +117,7 @@ def _tagged(block: Block, diff: IDiff, tag: str | None, columns: tuple[str, ...]
     output |= {f"any_{name}": exp.Boolean(this=name not in diff.ids) for name in partial}
     named = {**({OP: exp.Literal.string(tag)} if tag else {}), **output}
     query = Block(block.sources, {}, block.where, block.broadcast).select()
-    # DEL(()), of the one row that a view without IDs has, carries nothing
+    # DEL(()), for the single row of a view without IDs, has no columns
     return query.select(*(alias(value, name) for name, value in named.items()), append=not named, copy=False)
 
 
@@ -130,7 +132,7 @@ def _clauses(view: Stored, merge: Merge, diff: IDiff, tag: str | None) -> None:
         merge.matched_delete(tagged)
         return
     assigned = {c.name: column(c.attribute, SOURCE) for c in view.columns if c.attribute in diff.assigned}
-    if assigned and not diff.fresh:  # an INS that has only IDs does not change a stored row
+    if assigned and not diff.fresh:  # an INS with IDs only does not change a stored row
         types = {c.name: view.root.types[c.attribute] for c in view.columns}
         equal = exp.and_(
             *(

@@ -1,11 +1,11 @@
 """The effective application: the exact net change of the view, one source row per view row, unchanged rows left out.
 
-    old_rows  the stored rows that some i-diff names, each with a mark whether one removes it (`idivm_dead`)
+    old_rows  the stored rows that some i-diff names, with a mark whether an i-diff removes them (`idivm_dead`)
     new_rows  the recomputed and the inserted rows
-    source    old_rows ⟗ new_rows by full ID, the other old_rows with the values that updates assign; equal rows left out
+    source    old_rows ⟗ new_rows by full ID; remaining old_rows get the values that updates assign; unchanged rows are left out
 
-The view is read once. Rows of a view whose IDs are not unique (inputs without a key) are compared by number of copies;
-one D row removes all copies of a changed row, and one I row for each copy of the post-state inserts them again.
+The view is read once. If its IDs are not unique (inputs without a key), rows are compared by their number of copies: one D row
+removes all copies of a changed row, and one I row for each copy in the post-state inserts them again.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from dbt_idivm.script.ways import Application, WayName
 
 OLD, NEW = "old_rows", "new_rows"
 _HIT, _DEAD, _WEIGHT = "idivm_hit", "idivm_dead", "idivm_weight"
-Branches = tuple[tuple[exp.Expr, exp.Expr], ...]  # a test and the value where it is the first that holds
+Branches = tuple[tuple[exp.Expr, exp.Expr], ...]  # (test, value), as in CASE: the first test that is true decides
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effective(Application):
-    """I-diffs, each defined once under a name, and for each that recomputes, in order, the view restricted to its values."""
+    """I-diffs, each a CTE, and for each REC among them, in order, the view restricted to its values (`evaluated`)."""
 
     evaluated: tuple[Relation, ...]
-    before: tuple[Named, ...] = ()  # names that i-diffs use
-    after: tuple[Named, ...] = ()  # names that `evaluated` uses, and that may use old_rows
+    before: tuple[Named, ...] = ()  # CTEs that i-diffs use
+    after: tuple[Named, ...] = ()  # CTEs that `evaluated` uses, and that may use old_rows
 
     @property
     def shape(self) -> Literal["effective"]:
@@ -76,14 +76,16 @@ class Effective(Application):
 
 
 def effective(way: WayName, root: Operator, idiffs: tuple[IDiff, ...], *, optimised: bool = True) -> Effective:
-    """The exact effect on `root` of `idiffs`, which are not empty; `optimised`: recompute with fewer reads (pass 4)."""
+    """The application of the exact effect on `root` of `idiffs`, at least one.
+    `optimised`: recompute with fewer reads (pass 4).
+    """
     named = _named_once(idiffs)
     rows = (project(root.restrict(diff.ids, diff.relation), root.columns) for diff in named if diff.kind is REC)
     return Effective(way, named, evaluated=tuple(optimize_rows(each) if optimised else each for each in rows))
 
 
 def _named_once(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
-    """The i-diffs with their rows under a name, however often the statement uses them."""
+    """The i-diffs with their rows as CTEs, because the statement may use them several times."""
     found: dict[str, IDiff] = {}
     for diff in idiffs:
         occurrences = dict.fromkeys(origin.occurrence for origin in sorted(diff.origins))
@@ -114,12 +116,12 @@ class _Work:
 
     @property
     def covering(self) -> tuple[IDiff, ...]:
-        """Those that remove the old rows they name. A fresh INS names none."""
+        """The i-diffs that remove the old rows they name. A fresh INS names no old row."""
         return tuple(diff for diff in self.idiffs if diff.kind is not UPD and not diff.fresh)
 
     @property
     def naming(self) -> tuple[IDiff, ...]:
-        """Those by which old rows are looked up. An update that was looked up for an update names no other rows."""
+        """The i-diffs by which old rows are looked up. An update that was looked up for another update names no further rows."""
         return self.covering + tuple(
             diff
             for diff in self.updates
@@ -149,13 +151,13 @@ def effective_merge(view: Stored, application: Effective, binder: StatementBinde
 
 
 def _old_rows(work: _Work, target: str) -> exp.Select:
-    """The view's rows that an i-diff names, in one read: i-diffs over the same IDs share one join."""
+    """The view's rows that an i-diff names, in one read. I-diffs with the same IDs share a join."""
     block = stored_rows(work.view, work.binder, target)
     groups: dict[tuple[str, ...], list[IDiff]] = {}
     for diff in work.naming:
         groups.setdefault(diff.ids, []).append(diff)
     names = [work.binder.alias("named") for _ in groups]
-    # a LEFT JOIN leaves the mark NULL where no key of the group names the row
+    # a LEFT JOIN leaves the mark NULL if no key of the group names the row
     marks = [column(_DEAD, name) for name in names]
     dead = exp.or_(*(exp.Is(this=mark.copy(), expression=exp.true()) for mark in marks)) if marks else exp.false()
     hit = exp.or_(*(exp.Not(this=exp.Is(this=mark, expression=exp.null())) for mark in marks)) if marks else exp.false()
@@ -169,7 +171,7 @@ def _old_rows(work: _Work, target: str) -> exp.Select:
 
 
 def _named(work: _Work, ids: tuple[str, ...], diffs: Sequence[IDiff]) -> exp.Select:
-    """The distinct values of `ids` that some of `diffs` name, and whether one of these removes the rows."""
+    """The distinct values of `ids` in `diffs`, and whether one of these i-diffs removes the rows."""
     parts = []
     for diff in diffs:
         dead = exp.Boolean(this=diff.kind is not UPD)
@@ -181,12 +183,12 @@ def _named(work: _Work, ids: tuple[str, ...], diffs: Sequence[IDiff]) -> exp.Sel
     query = exp.Select(expressions=[*(key.copy() for key in keys), mark]).from_(subquery(union_all(parts), "keys"))
     if keys:
         return query.group_by(*keys, copy=False)
-    # without groups there is a row even if there is no key
+    # without GROUP BY there is a row even if there are no keys
     return query.having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0)), copy=False)
 
 
 def _left(rows: exp.Select, name: str, on: Sequence[exp.Expr]) -> exp.Join:
-    """LEFT JOIN of rows that are marked as hit."""
+    """LEFT JOIN of rows that are marked with `_HIT`."""
     marked = rows.select(exp.alias_(exp.true(), _HIT))
     return exp.Join(this=subquery(marked, name), side="LEFT", on=conjunction(on) or exp.true())
 
@@ -197,12 +199,14 @@ def _named_by(idiffs: Sequence[IDiff], block: Block, binder: StatementBinder) ->
 
 
 def _without(block: Block, idiffs: Sequence[IDiff], binder: StatementBinder) -> Block:
-    """The rows that none of `idiffs` covers: united by exclusion, because UNION would drop copies, UNION ALL add some."""
+    """The rows that none of `idiffs` names. Rows are united by exclusion, because UNION would
+    drop copies and UNION ALL would add some.
+    """
     return replace(block, where=block.where + tuple(exp.Not(this=t) for t in _named_by(idiffs, block, binder)))
 
 
 def _new_rows(work: _Work) -> list[exp.Query]:
-    """The rows of recompute and insert i-diffs, each row from one of them."""
+    """The rows of recompute and insert i-diffs, as disjoint queries."""
     recs, inserts, columns = work.of(REC), work.of(INS), work.view.root.columns
     parts: list[exp.Query] = []
     for number, evaluated in enumerate(work.application.evaluated):
@@ -215,7 +219,7 @@ def _new_rows(work: _Work) -> list[exp.Query]:
 
 
 def _updating(work: _Work) -> tuple[list[exp.Join], dict[str, Branches]]:
-    """A LEFT JOIN of old_rows for each update, and the values that they assign to each attribute, the first that holds."""
+    """(LEFT JOINs, assignments): a join with old_rows for each update, and attribute → the values that updates assign to it."""
     names = [work.binder.alias("upd") for _ in work.updates]
     pairs = list(zip(names, work.updates, strict=True))
     joins = [
@@ -254,9 +258,9 @@ def _by_id(work: _Work, merge: Merge) -> exp.Select:
 
 
 def _unchanged(work: _Work, assigned: Mapping[str, Branches]) -> exp.Expr:
-    """Whether the assigned values are those of old_rows.
+    """The condition that the assigned values equal those of old_rows.
 
-    Each branch compares for itself. `old <=> CASE WHEN .. END` would repeat the expressions of the select list, and for each of
+    Each branch is compared by itself. `old <=> CASE WHEN .. END` would repeat expressions of the select list, and for each of
     these that a condition contains Spark derives the whole condition once more: 2^n conditions for n attributes.
     """
     types = work.view.root.types
@@ -282,7 +286,7 @@ def _unchanged(work: _Work, assigned: Mapping[str, Branches]) -> exp.Expr:
 
 
 def _case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr) -> exp.Expr:
-    """The value of the first branch whose test holds."""
+    """The value of the first branch whose test is true."""
     ifs = [exp.If(this=test.copy(), true=value.copy()) for test, value in branches]
     return exp.Case(ifs=ifs, default=default.copy()) if ifs else default.copy()
 
@@ -293,7 +297,7 @@ def _marked(name: str) -> exp.Subquery:
 
 
 def _by_copies(work: _Work, merge: Merge) -> exp.Select:
-    """A D row for each distinct row whose number of copies differs, and an I row for each copy of the post-state."""
+    """One D row for each distinct row whose number of copies changes, and one I row for each copy in the post-state."""
     names = work.view.root.columns
     parts = _new_rows(work)
     if work.updates:
@@ -314,7 +318,7 @@ def _updated_rows(work: _Work) -> exp.Select:
 
 
 def _changed(view: Stored) -> exp.Select:
-    """The distinct rows whose number of copies differs between old_rows and new_rows, and their copies in new_rows."""
+    """The distinct rows whose number of copies differs between old_rows and new_rows, with their number of copies in new_rows."""
     parts = [
         exp.Select(
             expressions=[

@@ -1,14 +1,15 @@
-"""Minima and maxima that are maintained by adding: which groups have lost theirs, and what these are recomputed from.
+"""Minima and maxima that are maintained by adding: which groups have lost theirs and must be recomputed.
 
-    m     the stored minimum of a group                 before any change, or NULL without values
-    Δ     the least value whose copies get more         in the signed rows, netted
-    gone  the least value whose copies get fewer
+    m     the stored minimum of a group, or NULL if it has no values
+    Δ     the least value that gains copies, by the netted signed rows
+    gone  the least value that loses copies
 
-The new minimum is the least of m and Δ unless gone <= m and not Δ <= m: then the group has lost m, though another copy of it may
-be left, and is recomputed. That depends on the stored rows, so it is asked before the statement is made (docs/adr/0031).
+The new minimum is the least of m and Δ, unless gone <= m and not Δ <= m. Then the group has lost m (though another copy of it may
+remain) and is recomputed. This depends on the stored rows, so it is queried before the statement is made (docs/adr/0031).
 
-The signed rows are netted by group and by the values of all extremes together: what comes and goes in them need not be in any
-state, nor need what comes and goes in a change feed. A row that is updated elsewhere comes and goes with the same value.
+The signed rows are netted by group and by the values of all extremes together: a row that is both inserted and deleted in them,
+or in a change feed, need not be in any state. A row that is updated in another attribute is deleted and inserted with the same
+value.
 """
 
 from __future__ import annotations
@@ -47,24 +48,24 @@ def only_comes(node: Operator, is_empty: IsEmpty) -> bool:
 
 
 def lost_groups(state: AdditiveState) -> Known:
-    """The groups that have lost an extreme."""
+    """The groups that have lost an extreme, as a CTE of literal rows."""
     groups = state.aggregate.groups
     return Known(LOST, groups, tuple(state.aggregate.types[name] for name in groups))
 
 
 def anew(state: AdditiveState) -> Relation:
-    """Those, recomputed."""
+    """The groups that have lost an extreme, recomputed."""
     return state.aggregate.restrict(state.aggregate.groups, lost_groups(state))
 
 
 def are_named(state: AdditiveState) -> bool:
-    """Whether groups can be fetched, and named by literals."""
+    """Whether groups can be fetched and identified by literals."""
     kinds = [state.aggregate.types[name] for name in state.aggregate.groups]
     return all(is_inlinable(name_of(kind)) and not is_blurred(kind) for kind in kinds)
 
 
 def delta_groups(state: AdditiveState, rows: Block) -> tuple[exp.Select, Mapping[str, exp.Expr]]:
-    """γ over signed rows, and what is added to each of its calls."""
+    """(γ over signed rows, call → what is added to it)."""
     rows = _netted(state, rows) if state.extremes else _isolate_constants(state, rows)
     deltas = {
         call.name: rule.delta(
@@ -84,7 +85,7 @@ def _grouped(state: AdditiveState, rows: Block, calls: Mapping[str, exp.Expr]) -
 
 
 def _netted(state: AdditiveState, rows: Block) -> Block:
-    """The signed rows, each with the sum of the signs of those with its group and its values of all extremes."""
+    """The signed rows, each with the sum of the signs of all rows with its group and its values of all extremes (WEIGHT)."""
     names = tuple(rows.output)
     by = dict.fromkeys((*state.aggregate.groups, *(call.argument or "" for _, call in state.extremes)))
     inner = isolate(rows.select(), names, "signed_rows")
@@ -93,7 +94,7 @@ def _netted(state: AdditiveState, rows: Block) -> Block:
 
 
 def _isolate_constants(state: AdditiveState, rows: Block) -> Block:
-    """GROUP BY 1 would mean the first column."""
+    """Move constants into a subquery, because GROUP BY 1 would mean the first column."""
     if all(rows.output[name].find(exp.Column) for name in state.aggregate.groups):
         return rows
     return isolate(rows.select(), tuple(rows.output), "signed_rows")
@@ -114,7 +115,7 @@ def question(view: Stored, state: AdditiveState, rows: Relation, binder: Stateme
     stored = exp.alias_(binder.binding.dialect.table(target, None), TARGET, table=True)
     tests = [exp.or_(*lost)]
     if groups:
-        # a group without rows leaves
+        # a group without rows is deleted, not recomputed
         left = exp.Add(this=column(view.stored(state.rows), TARGET), expression=column(state.rows, SOURCE))
         tests.append(exp.NEQ(this=left, expression=exp.Literal.number(0)))
     on = exp.and_(*(same(column(view.stored(name), TARGET), column(name, SOURCE)) for name in groups)) if groups else exp.true()

@@ -1,13 +1,13 @@
-"""Literal key ranges, so that Delta skips files: a scan makes no use of a join with inlined rows, but of a range.
+"""Literal key ranges, so that Delta skips files: a scan cannot use a join with inlined rows for that, but it can use a range.
 
     FROM orders AS o JOIN d_upd__parts AS d ON o.pid <=> d.pid      d holds pid 7, 9, 12
     … WHERE o.pid BETWEEN 7 AND 12
 
     … WHERE o.pid = 7 OR o.pid = 9 OR o.pid = 12                    in a large table
 
-A range is added where an equality that every result row meets ties a column of a table to a value that comes from inlined
-rows only, or from staged ones whose range was asked for. It is implied by that equality, so the rows stay the same. The same
-holds for ON of a MERGE.
+A range is added if an equality that holds for every result row ties a column of a table to a value that comes only from inlined
+rows, or from staged rows whose range was queried. It is implied by that equality, so the rows stay the same. The same holds for
+the ON of a MERGE.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from dbt_idivm.relation_name import relation_name
 from dbt_idivm.script.value_range import TEXT, Range, inlined, integer, joined
 
 Types: TypeAlias = Mapping[tuple[str, str], exp.DataType]
-# Rows of a table of which reading what is between the values takes longer than planning a condition for each interval of them.
+# From this number of rows on, reading the rows between the values takes longer than planning one condition per interval.
 MANY_ROWS = 2_000_000
-Columns: TypeAlias = dict[tuple[str, str], Range]  # (alias, column) → the values it may have
+Columns: TypeAlias = dict[tuple[str, str], Range]  # (alias, column) → the range of its values
 
 
 def add_key_ranges(
@@ -36,12 +36,12 @@ def add_key_ranges(
     staged: Mapping[tuple[str, str], Range] = MappingProxyType({}),
     large: frozenset[str] = frozenset(),
 ) -> exp.Expression:
-    """The statement with literal ranges; it is changed in place and returned.
+    """Add literal ranges to the statement, which is changed in place and returned.
 
-    `types`: (table, column) → its type; a column whose type is not known gets no range. Only strings get one of text: a number
-    that is compared with text is compared as a number, and '10' comes before '9' as text. Only integers and decimals get one of
-    integers.
-    `staged`: (staged relation, column) → the range of its values, where it is known. `large`: the tables with MANY_ROWS or more.
+    `types`: (table, column) → its type; a column of unknown type gets no range. Only strings get a range of text: a
+    number that is compared with text is compared as a number, and as text '10' comes before '9'. Only integers and
+    decimals get a range of integers. `staged`: (staged relation, column) → the range of its values, where it is known.
+    `large`: the tables with MANY_ROWS or more.
     """
     found = _Ranges(types, staged, large)
     if isinstance(tree, exp.Merge):
@@ -55,10 +55,10 @@ def add_key_ranges(
 
 @dataclass(frozen=True)
 class _Scope:
-    """The scope of a SELECT: its sources by alias, the WITH names it sees, the outer query."""
+    """The scope of a SELECT: its sources by alias, the visible CTEs, and the enclosing scope."""
 
     sources: Mapping[str, exp.Expression] = field(default_factory=dict)
-    nullable: frozenset[str] = frozenset()  # aliases that an outer join pads with NULLs
+    nullable: frozenset[str] = frozenset()  # aliases of sources that an outer join pads with NULLs
     ctes: Mapping[str, tuple[exp.Query, _Scope]] = field(default_factory=dict)
     parent: _Scope | None = None
 
@@ -69,7 +69,7 @@ class _Scope:
 
 
 class _Ranges:
-    """One pass over one statement."""
+    """Adds ranges to one statement."""
 
     def __init__(self, types: Types, staged: Mapping[tuple[str, str], Range], large: frozenset[str]) -> None:
         self._types, self._staged, self._large = types, staged, large
@@ -91,7 +91,7 @@ class _Ranges:
             tree.set("on", exp.and_(*conjuncts(on), *added, copy=False))
 
     def query(self, query: exp.Expr, outer: _Scope | None = None) -> None:
-        """Add ranges to every SELECT of `query`, the inner ones first."""
+        """Add ranges to every SELECT of `query`, inner ones first."""
         scope = _Scope(ctes=outer.ctes if outer else {}, parent=outer)
         scope = self._with(query, scope, visit=True)
         if isinstance(query, exp.Subquery):
@@ -117,11 +117,11 @@ class _Ranges:
             query.set("where", exp.Where(this=exp.and_(*parts, *added, copy=False)))
 
     def _test(self, within: exp.Expression, of: tuple[str, str], found: Range, source: exp.Expression) -> exp.Expression:
-        """The condition on a column of a table that `within` names."""
+        """The range condition on the column `of`, as (alias, column), of a table that `within` mentions."""
         return found.test(_column(within, *of), in_parts=_table_name(source) in self._large)
 
     def _with(self, query: exp.Expr, scope: _Scope, *, visit: bool = False) -> _Scope:
-        """The scope with the WITH names of `query`, each seeing those before it."""
+        """The scope with the CTEs of `query`, each of which sees those before it."""
         clause = query.args.get("with_")
         for cte in clause.expressions if clause else ():
             if visit:
@@ -130,7 +130,7 @@ class _Ranges:
         return scope
 
     def _select_bounds(self, query: exp.Select, scope: _Scope) -> Columns:
-        """The ranges that every row of FROM and WHERE meets."""
+        """The ranges that hold for every row of FROM and WHERE."""
         found = self._bounds(query.args["where"].this, scope) if query.args.get("where") else {}
         joins = query.args.get("joins") or []
         if not any(join.side in ("FULL", "RIGHT") for join in joins):
@@ -158,14 +158,14 @@ class _Ranges:
         return found
 
     def _exists(self, query: exp.Select, outer: _Scope) -> Columns:
-        """What the existence of a row implies for the columns of the queries around it."""
+        """The ranges that EXISTS implies for columns of the enclosing queries."""
         if not query.args.get("group") and any(each.find(exp.AggFunc) for each in query.expressions):
             return {}  # an aggregate without groups always has a row
         scope = _inside(query, self._with(query, _Scope(ctes=outer.ctes, parent=outer)))
         return {key: found for key, found in self._select_bounds(query, scope).items() if key[0] not in scope.sources}
 
     def _either(self, condition: exp.Or, scope: _Scope) -> Columns:
-        """What both sides imply, the ranges joined. The right one of a long chain is the short one: it is looked at first."""
+        """The ranges that both sides imply, joined. In a long chain the right side is the short one, so it is examined first."""
         right = self._bounds(condition.right, scope)
         left = self._bounds(condition.left, scope) if right else {}
         joined = {key: left[key] | right[key] for key in left if key in right}
@@ -184,7 +184,7 @@ class _Ranges:
         return found
 
     def _is_ordered_alike(self, column: exp.Column, values: Range, scope: _Scope) -> bool:
-        """Whether `column` is a table's, and compared with these values in the order in which they were compared here."""
+        """Whether `column` belongs to a table, and the engine compares it with these values in the same order as we do."""
         at = scope.source(column.table)
         if at is None or not _is_table(*at):
             return False
@@ -196,7 +196,7 @@ class _Ranges:
         return known.this in TEXT if values.family == "text" else known.this != exp.DataType.Type.BOOLEAN
 
     def _column(self, column: exp.Column, scope: _Scope) -> Range | None:
-        """The values of a column, if it comes from inlined rows only."""
+        """The range of a column, if its values come only from inlined rows; else None."""
         alias = column.table or (next(iter(scope.sources)) if len(scope.sources) == 1 else "")
         at = scope.source(alias)
         if at is None:
@@ -208,7 +208,7 @@ class _Ranges:
         return found
 
     def _output(self, source: exp.Expr, name: str, scope: _Scope) -> Range | None:
-        """The values of the output column `name` of a source or query."""
+        """The range of the output column `name` of a source or query."""
         if isinstance(source, exp.Table):
             if source.db:
                 return None
@@ -245,7 +245,7 @@ class _Ranges:
         return self._value(query, selected[0].unalias(), scope) if len(selected) == 1 else None
 
     def _value(self, query: exp.Select, value: exp.Expression, scope: _Scope) -> Range | None:
-        """The values of an expression in the SELECT list."""
+        """The range of an expression in the SELECT list."""
         if isinstance(value, exp.Cast) and isinstance(value.this, exp.Column):
             return inlined(query, value)
         if isinstance(value, exp.Null):
@@ -257,13 +257,13 @@ class _Ranges:
             branches = [*(each.args["true"] for each in value.args["ifs"]), value.args.get("default") or exp.null()]
             return joined(self._value(query, branch, scope) for branch in branches)
         if isinstance(value, exp.Column):
-            # a table's column within the range that this very SELECT restricts it to
+            # a column of a table, in the range to which this SELECT restricts it
             return self._column(value, scope) or self._select_bounds(query, scope).get((value.table, value.name))
         return None
 
 
 def _inside(query: exp.Select, outer: _Scope) -> _Scope:
-    """The scope of a SELECT's own expressions."""
+    """The scope for expressions of a SELECT."""
     sources: dict[str, exp.Expression] = {}
     nullable: set[str] = set()
     first = query.args.get("from_")
@@ -279,7 +279,7 @@ def _inside(query: exp.Select, outer: _Scope) -> _Scope:
 
 
 def _nested(query: exp.Select) -> Iterator[exp.Query]:
-    """The queries directly inside a SELECT, without its WITH clause: derived tables and subqueries of its conditions."""
+    """The queries directly inside a SELECT, except in its WITH clause: derived tables and subqueries in expressions."""
     for part in query.iter_expressions():
         if not isinstance(part, exp.With) and part.find(exp.Query) is not None:
             yield from (node for node in part.walk(prune=_is_query) if isinstance(node, exp.Query))
@@ -297,10 +297,11 @@ def _is_table(source: exp.Expression, scope: _Scope) -> bool:
     )
 
 
-# Wrong for others: beside a literal, which is an INT, a text is cast to INT, beside a BIGINT to BIGINT, and '3000000000' >= 7 is
-# NULL; a DECIMAL(38, 20) is rounded to 18 digits beside a BIGINT, so that 5.00000000000000000001 = 5, and not beside the literal.
+# Wrong for other types. Compared with a literal, which is an INT, a text is cast to INT, but compared with a BIGINT it is cast to
+# BIGINT: '3000000000' >= 7 is NULL. A DECIMAL(38, 20) is rounded to a scale of 18 when it is compared with a BIGINT, so that
+# 5.00000000000000000001 = 5, but not when it is compared with the literal.
 def _is_compared_exactly(kind: exp.DataType) -> bool:
-    """Whether a column of the type is compared with an integer of any type, and with a literal, without being rounded."""
+    """Whether a column of the type is compared without rounding, both with integers of any type and with literals."""
     size = size_of(kind)
     return size is not None and max(size[0] - size[1], DIGITS[exp.DataType.Type.BIGINT]) + size[1] <= MOST_DIGITS
 
@@ -310,7 +311,7 @@ def _table_name(source: exp.Expression) -> str:
 
 
 def _column(query: exp.Expression, alias: str, name: str) -> exp.Column:
-    """The column as the statement has it already, so that its quotes are kept."""
+    """The column as the statement already contains it, so that its quotes are kept."""
     return next(found.copy() for found in query.find_all(exp.Column) if found.table == alias and found.name == name)
 
 

@@ -1,11 +1,11 @@
-"""The statement of a refresh whose source rows are known: the cheapest one that does what the MERGE would do with them.
+"""The statement of a refresh whose source rows are known: the cheapest one with the same effect as the MERGE.
 
     all rows insert, and match nothing    INSERT INTO v SELECT … FROM VALUES …
     all rows update, or all delete        UPDATE v SET c = m[id] WHERE id IN (…), DELETE FROM v WHERE id IN (…)   (`by_key.py`)
     whole rows with one ID                INSERT INTO v REPLACE WHERE id IN (…) SELECT … FROM VALUES …   (`replace_where.py`)
-    otherwise                             MERGE INTO v USING VALUES …, with those of its clauses that a row may fire
+    otherwise                             MERGE INTO v USING VALUES …, with only the clauses that a row may fire
 
-MERGE evaluates its source several times and joins it with all of the view, once to find files and once to write them (ADR 0030).
+MERGE evaluates its source several times and joins it with the whole view, once to find files and once to write them (ADR 0030).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from dbt_idivm.script.ways import Write
 def with_rows(
     merge: exp.Merge, source: SourceRows, dialect: Dialect, unmatched: str | None = None, *, replaces: bool = False
 ) -> Write | None:
-    """What `merge` does if `source` are the rows of its source; None if they change nothing.
+    """The cheapest statement with the same effect as `merge` if its source has the rows `source`; None if they change nothing.
 
-    `unmatched`: the operation of source rows that match no row of the view. `replaces`: its rows may be replaced by key.
+    `unmatched`: the operation of source rows that match no row of the view. `replaces`: whether its rows may be replaced by key.
     """
     merge = without_ranges(merge)
     whens: list[exp.When] = merge.args["whens"].expressions
@@ -64,9 +64,9 @@ def _insert(merge: exp.Merge, when: exp.When, source: SourceRows, dialect: Diale
 
 
 def _may_fire(merge: exp.Merge, source: SourceRows, row: Row, unmatched: str | None) -> frozenset[int]:
-    """The clauses, by number, that may apply to a source row, as far as its cells say."""
+    """The numbers of the clauses that may apply to a source row, as far as its cells tell."""
     found: set[int] = set()
-    is_taken = not _may_match(merge, source, row, unmatched)  # a matched row fires the first clause whose condition holds
+    is_taken = not _may_match(merge, source, row, unmatched)  # a matched row fires only the first clause whose condition is true
     for number, when in enumerate(merge.args["whens"].expressions):
         holds = source.holds(when.args.get("condition"), row)
         if holds is False or (when.args["matched"] and is_taken):

@@ -1,4 +1,4 @@
-"""What the relations of a Δ-script read: scans of tables, and base i-diffs."""
+"""The leaves of relations in a Δ-script: scans of tables, and base i-diffs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from dbt_idivm.operators.scan import DiffRows
 
 
 def length(*relations: Relation, kind: type[Relation] = Relation) -> int:
-    """The number of nodes of a kind in relations as an engine plans them: each as often as it occurs, names as what they are."""
+    """The number of nodes of a kind, as an engine plans them: shared nodes count as
+    often as they occur, and CTEs are expanded.
+    """
 
     def nodes(node: Relation, below: tuple[int, ...]) -> int:
         return isinstance(node, kind) + (length(node.definition, kind=kind) if isinstance(node, Named) else sum(below))
@@ -19,12 +21,12 @@ def length(*relations: Relation, kind: type[Relation] = Relation) -> int:
 
 
 def diff_leaves(*relations: Relation) -> tuple[DiffRows, ...]:
-    """The base i-diffs that relations read."""
+    """The base i-diffs that the relations read. They may repeat."""
     return tuple(leaf for each in relations for leaf in leaves(each) if isinstance(leaf, DiffRows))
 
 
 def leaves(relation: Relation) -> Iterator[Relation]:
-    """The scans and base i-diffs that a relation reads, through names as well."""
+    """The scans and base i-diffs that a relation reads, including those in CTEs. They may repeat."""
     below = (relation.definition,) if isinstance(relation, Named) else relation.children
     if not below:
         yield relation

@@ -1,6 +1,6 @@
-"""The tuple-based application to a log of changes: the view's net tuples are appended to it, and no view is read or written.
+"""The tuple-based application to a change log: the view's net tuples are appended to it, and no view is read or written.
 
-Copies are netted over the user's columns alone: where hidden ones differ, the row that is left is the row that comes.
+Copies are netted over the user's columns only: a deleted and an inserted row that differ only in hidden columns cancel out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dbt_idivm.script.ways import IsEmpty, Shape, Write
 
 @dataclass(frozen=True)
 class LoggingTuples(TupleBased):
-    """The tuple-based way to a log."""
+    """The tuple-based way for a change log."""
 
     entry: Entry
 
@@ -32,7 +32,7 @@ class LoggingTuples(TupleBased):
 
 @dataclass(frozen=True, kw_only=True)
 class LoggedTuples(Tuples):
-    """`entry`: what all rows of the refresh have in common."""
+    """Appends the net tuples to the log. `entry`: the values that all rows of the refresh have in common."""
 
     entry: Entry
 
@@ -57,7 +57,7 @@ class LoggedTuples(Tuples):
         return frozenset()
 
     def statement(self, view: Stored, binder: StatementBinder, target: str) -> Write:
-        """An INSERT into the log."""
+        """The INSERT into the log."""
         shown = [each for each in view.columns if not each.hidden]
         names = tuple(each.name for each in shown)
         signed = subquery(self.rows.block(binder).select(), "signed_rows")

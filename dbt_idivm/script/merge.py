@@ -15,20 +15,20 @@ OP = "idivm_op"
 
 
 def source_query(query: exp.Query, *, broadcast: bool) -> exp.Query:
-    """The query as a MERGE source, under a broadcast hint if asked for."""
+    """The query as the source of a MERGE, under a broadcast hint if requested."""
     if not broadcast:
         return query
     return hinted(exp.Select(expressions=[exp.Star()]).from_(subquery(query, "z")), ["z"])
 
 
 def unhinted(source: exp.Query) -> exp.Query:
-    """The query of which `source_query` made a source."""
+    """The query that was passed to `source_query`."""
     inner = source.args["from_"].this if isinstance(source, exp.Select) and source.args.get("hint") else None
     return inner.this if isinstance(inner, exp.Subquery) and source.is_star else source
 
 
 def insert_into(table: exp.Table, names: Sequence[str], query: exp.Query) -> exp.Insert:
-    """INSERT of the query's rows, whose columns are those of the table that are named."""
+    """INSERT of the query's rows. Its columns are the columns `names` of the table, in this order."""
     return exp.Insert(this=exp.Schema(this=table, expressions=[identifier(name) for name in names]), expression=query)
 
 
@@ -68,6 +68,6 @@ class Merge:
 
     def build(self, source: exp.Query) -> exp.Merge:
         on = conjunction(self._on) if self._on else exp.true()
-        # Spark wants every WHEN MATCHED before the first WHEN NOT MATCHED
+        # Spark requires every WHEN MATCHED to come before the first WHEN NOT MATCHED
         whens = sorted(self._whens, key=lambda when: not when.args["matched"])
         return exp.Merge(this=self._target, using=subquery(source, SOURCE), on=on, whens=exp.Whens(expressions=whens))

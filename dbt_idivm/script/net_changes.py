@@ -1,6 +1,6 @@
-"""The input of one refresh of a plan: the net diffs of its tables; inlined ones are screened and classified when they are read.
+"""The input of one refresh of a plan: the net diffs of its tables. Inlined ones are screened and classified here.
 
-All errors of changed rows are found here; what is built from a `NetChanges` never fails because of data.
+All errors of changed rows are found here; building statements from a `NetChanges` never fails because of data.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from dbt_idivm.script.screen import may_hold
 
 
 def net_changes(plan: Plan, diffs: Mapping[str, NetDiff], *, screened: bool = True) -> NetChanges:
-    """The net diffs, classified for `plan`. Raises KeyViolation where an inlined one violates the key of its table.
+    """The net diffs, classified for `plan`. Raises KeyViolation if an inlined one violates the key of its table.
 
-    `screened`: changes of rows that cannot satisfy the conditions between their table and the view are left out.
+    `screened`: leave out changes of rows that cannot satisfy the conditions between their table and the view.
     """
     conditions = plan.annotated.screens if screened else {}
-    # the empty split gives the changed rows of either image, from which a state of the table is computed
+    # the empty split gives all changed rows of each image, from which a state of the table is computed
     splits = {(leaf.scan.occurrence, leaf.split) for way in plan.ways for leaf in way.base_idiffs}
     splits |= {(scan.occurrence, frozenset()) for scan in plan.scans}
     classes: dict[tuple[str, frozenset[str]], Mapping[DiffClass, tuple[Row, ...]]] = {}
@@ -38,7 +38,7 @@ def net_changes(plan: Plan, diffs: Mapping[str, NetDiff], *, screened: bool = Tr
 
 
 def _is_ignorable(scan: Scan, conditions: Conditions) -> Callable[[Row], bool]:
-    """Whether a row, over the scan's columns, certainly fails the conditions."""
+    """A predicate that is true for a row, over the scan's columns, that certainly fails the conditions."""
     tested = {name for condition in conditions for name in attributes(condition)}
     places = [
         (place, name, a.type)

@@ -1,7 +1,7 @@
-"""The classes of a net diff whose rows stay in the engine: what `diff.classify` does with rows, as a query.
+"""The classes of a net diff whose rows stay in the engine: the same as `diff.classify`, as a query.
 
-One pass over the net diff: its rows are ranked within their key by the attributes that split. Two images with the same
-rank are an update; with different ranks the row may move in the view.
+It takes one pass over the net diff: its rows are ranked within their key by the `split` attributes. Two images with the same rank
+are an update (UPD). With different ranks, the row may enter, leave or change its place in the view (REC).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RANK, _NET = "idivm_rank", "net"
 
 
 def classified(net: exp.Select, scan: Scan, split: frozenset[str]) -> exp.Select:
-    """N of one occurrence with each row's CLASS: ins, del, upd or rec. `net` has the scan's columns and WEIGHT."""
+    """N of one occurrence with the CLASS of each row: ins, del, upd or rec. `net` has the scan's columns and WEIGHT."""
     columns = [column(name) for name in (*scan.columns, WEIGHT)]
     if not scan.unique:
         return exp.Select(expressions=[*columns, exp.alias_(exp.Literal.string("rec"), CLASS)]).from_(subquery(net, _NET))
@@ -54,7 +54,7 @@ def classified(net: exp.Select, scan: Scan, split: frozenset[str]) -> exp.Select
 
 
 def class_tests(leaf: DiffRows) -> Iterable[exp.Expr]:
-    """The conditions on WEIGHT and CLASS that select a base i-diff's rows. Of an update it is the post-image."""
+    """The conditions on WEIGHT and CLASS that select the rows of a base i-diff. For an update they select the post-image."""
     if leaf.diff_class in ("plus", "minus", "upd"):
         sign = exp.LT if leaf.diff_class == "minus" else exp.GT
         yield sign(this=column(WEIGHT), expression=exp.Literal.number(0))

@@ -1,4 +1,4 @@
-"""A plan over base tables alone: the caches that it reads are replaced by their definitions."""
+"""A plan over base tables only: the caches that it reads are replaced by their definitions."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from dbt_idivm.script.plan import Cache, Plan
 
 
 def over_tables(plan: Plan, caches: Iterable[Cache]) -> Plan:
-    """The plan with each of `caches` expanded, for its query alone (`bind.full_query`): its i-diffs still read the caches.
+    """The plan with each of `caches` expanded. Use it only for its query (`bind.full_query`): its i-diffs still read the caches.
 
-    That query needs no cache to exist: it serves to ask for types, and to compare a cache or view with its definition.
+    That query does not need the caches to exist. It is used to ask for types, and to compare a cache or view with its definition.
     """
     return replace(plan, root=expanded(plan.root, tuple(caches)))
 
 
 def expanded(root: Operator, caches: Sequence[Cache]) -> Operator:
-    """`root` with each scan of one of `caches` replaced by the cache's own tree under the scan's names."""
+    """`root` with each scan of one of `caches` replaced by the cache's own tree, under the attribute names of the scan."""
     cache = next((each for each in caches if isinstance(root, Scan) and each.table == root.table), None)
     if not isinstance(root, Scan) or cache is None:
         return root.with_inputs(*(expanded(child, caches) for child in root.inputs))

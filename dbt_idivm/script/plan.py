@@ -1,4 +1,4 @@
-"""The plan of a view: what the planner hands to the refresh."""
+"""The plan of a view: the result of planning and the input of a refresh."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ from dbt_idivm.script.ways import Way, WayName
 class Plan(Stored):
     """An ID-extended view, its stored columns, and the ways to maintain it in order of preference.
 
-    What is stored depends on no way: any of them may do the next refresh, whichever did the last.
+    The stored columns depend on no way: any of them may do the next refresh, whichever did the last.
     """
 
     ways: tuple[Way, ...]
-    digest: str  # of the tree over base tables: equal for equal ones, whatever model they are in
-    passes: tuple[Step, ...] = ()  # the trees on the way to `root`
+    digest: str  # of the tree over base tables; equal trees have the same digest in all models
+    passes: tuple[Step, ...] = ()  # the trees after each pass; the last one is `root`
     caches: tuple[Cache, ...] = ()  # intermediate caches, in the order in which they are maintained; a cache's plan has none
 
     def way(self, name: WayName) -> Way | None:
-        """The way of that name, if the view has it."""
+        """The way of that name; None if the view does not have it."""
         return next((way for way in self.ways if way.name == name), None)
 
     @cached_property
     def annotated(self) -> Annotated:
-        """What is known of each operator: keys, dependencies, provenance, screens."""
+        """Facts about each operator (keys, dependencies, provenance) and the screening conditions."""
         return annotate(self.root)
 
     @cached_property
     def relies_on_keys(self) -> bool:
-        """Whether the query gives other rows than the user's where a key does not hold: it looks rows up by keys, or groups by
-        them (ADR 0025)."""
-        first = self.passes[0].root if self.passes else self.root  # as lowered: later an outer join may have become an inner one
+        """Whether the query may give other rows than the user's query if a declared key is violated (ADR 0025).
+
+        It does if it looks rows up by keys, or groups by them.
+        """
+        first = self.passes[0].root if self.passes else self.root  # as lowered: a pass may turn an outer join into an inner one
         looked_up = any(each.by_key for each in operators_of(first, OuterJoin))
         return looked_up or any(each.by_key for each in operators_of(first, Aggregate))
 
@@ -49,24 +51,24 @@ class Plan(Stored):
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The input tables, each once, in reading order; caches that the view reads are among them."""
+        """The input tables in reading order, each once, including the caches that the view reads."""
         return tuple(dict.fromkeys(scan.table for scan in self.scans))
 
     @property
     def base_scans(self) -> tuple[Scan, ...]:
-        """The table occurrences of the caches and of the view, without those of caches."""
+        """The table occurrences of the caches and of the view, except scans of caches."""
         known = {cache.table for cache in self.caches}
         plans = (*(cache.plan for cache in self.caches), self)
         return tuple(scan for plan in plans for scan in plan.scans if scan.table not in known)
 
     @property
     def base_tables(self) -> tuple[str, ...]:
-        """The tables, each once, that the caches and the view are computed from in the end."""
+        """The base tables from which the caches and the view are computed, each once."""
         return tuple(dict.fromkeys(scan.table for scan in self.base_scans))
 
     @property
     def column_names(self) -> frozenset[str]:
-        """All names of columns in the plan's statements, lower case: attributes, and columns of tables and of the view."""
+        """The names of all columns in the plan's statements, lower case: attributes, and columns of tables and of the view."""
         names = {name for node in operators(self.root) for name in node.columns}
         names.update(attribute.name for scan in self.scans for attribute in scan.attributes)
         names.update(column.name for column in self.columns)
@@ -77,13 +79,13 @@ class Plan(Stored):
 class Cache:
     """An intermediate cache: a subview that is kept as a separate maintained table, equal to `plan`'s query after each refresh.
 
-    Its plan reads base tables and caches before it, and is bound and applied to `table` as a view's plan is to the view. The plan
+    Its plan reads base tables and earlier caches. It is bound and applied to `table` as a view's plan is to the view. The plan
     above reads the table like any other input, with the key `key`; its net diff is what the refresh of the cache changed.
     """
 
     number: int  # from 1, in the order of maintenance
     table: str  # the relation's name
     plan: Plan  # all its columns are stored; none is hidden
-    attributes: tuple[Attribute, ...]  # the columns that are read above, IDs included; types from the engine, else inferred
-    key: tuple[str, ...]  # columns; () for the one row of a γ without groups
-    reason: str  # why it is kept: what follows `because`
+    attributes: tuple[Attribute, ...]  # the columns that are read above, with IDs; types from the engine, else inferred
+    key: tuple[str, ...]  # columns; () for the single row of a γ without groups
+    reason: str  # why it is kept: the text after `because`

@@ -1,4 +1,4 @@
-"""Dropping what depends on an empty base i-diff, before SQL is built. Emptiness is never tested inside a rule."""
+"""Dropping everything that depends on an empty base i-diff, before SQL is built. Rules never test emptiness."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dbt_idivm.operators.scan import DiffRows
 
 
 def prune_empty(relation: Relation, is_empty: Callable[[DiffRows], bool]) -> Relation | None:
-    """`relation` without the branches that have no rows; None if it has none itself."""
+    """`relation` without the branches that have no rows; None if it has no rows itself."""
 
     def pruned(node: Relation, children: tuple[Relation | None, ...]) -> Relation | None:
         if isinstance(node, DiffRows):
@@ -25,6 +25,6 @@ def prune_empty(relation: Relation, is_empty: Callable[[DiffRows], bool]) -> Rel
 
 
 def non_empty(idiffs: tuple[IDiff, ...], is_empty: Callable[[DiffRows], bool]) -> tuple[IDiff, ...]:
-    """The i-diffs that can have rows, each without its empty branches."""
+    """The i-diffs that may have rows, each without its empty branches."""
     pruned = ((diff, prune_empty(diff.relation, is_empty)) for diff in idiffs)
     return tuple(diff.over(relation) for diff, relation in pruned if relation is not None)

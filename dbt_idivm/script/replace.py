@@ -2,9 +2,9 @@
 
 Rows with an ID are replaced by ID. Rows without an ID are replaced by number of copies, because MERGE cannot delete one of
 several equal rows: a D row removes all copies of a changed row, and one I row for each copy of the post-state inserts them again.
-Rows are the same if their values are identical: 0.0 and -0.0 are two values, except inside arrays and structs.
-There is no D row for a row that is not stored: if its columns are all NULL, Delta with deletion vectors takes the condition for
-true, since it is NULL-safe and the columns of a missing target row are NULL, and fails because no clause is for it (ADR 0018).
+Rows are the same if their values are identical: 0.0 and -0.0 are two values, except inside arrays and structs. There must be no D
+row for a row that is not stored. If all its columns are NULL, Delta with deletion vectors considers the NULL-safe condition true,
+because the columns of a missing target row are NULL, and fails because no clause applies (ADR 0018).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def stored_rows(view: Stored, binder: StatementBinder, target: str) -> Block:
 
 
 def replace_by_id(view: Stored, merge: Merge, *, update: str) -> None:
-    """The clauses for source rows with an ID: D deletes the row, `update` assigns its other columns, I inserts a new row."""
+    """Add the clauses for source rows with an ID: D deletes the row, `update` assigns its other columns, I inserts a new row."""
     ids = view.root.ids
     merge.on(*(same(Merge.target(view.stored(name)), column(name, SOURCE)) for name in ids))
     merge.matched_delete(op_is("D"))
@@ -43,8 +43,9 @@ def replace_by_id(view: Stored, merge: Merge, *, update: str) -> None:
 
 
 def counted(view: Stored, parts: Sequence[exp.Query]) -> exp.Select:
-    """The distinct rows of `parts`, which are view rows, the sum of their COPIES, and the largest STORED, 1 if the view has the
-    row."""
+    """The distinct rows of `parts`, which are view rows, with the sum of their COPIES and the
+    maximum of STORED (1: the view has the row).
+    """
     copies, stored = (
         exp.Cast(this=each, to=exp.DataType.build("int"))
         for each in (exp.Sum(this=exp.column(COPIES)), exp.Max(this=exp.column(STORED)))
@@ -59,7 +60,9 @@ def counted(view: Stored, parts: Sequence[exp.Query]) -> exp.Select:
 
 
 def replace_copies(view: Stored, changed: exp.Select, merge: Merge) -> exp.Select:
-    """The source for `merge`, whose clauses are added. `changed`: distinct view rows, COPIES in the post-state, and STORED."""
+    """The source for `merge`, to which clauses are added. `changed`: distinct view rows,
+    their COPIES in the post-state, and STORED.
+    """
     names, types = view.root.columns, view.root.types
     merge.on(op_is("D"), *(same(Merge.target(view.stored(n)), column(n, SOURCE)) for n in names if is_comparable(types[n])))
     merge.on(
@@ -71,7 +74,7 @@ def replace_copies(view: Stored, changed: exp.Select, merge: Merge) -> exp.Selec
     )
     merge.matched_delete(None)
     merge.not_matched_insert(op_is("I"), {c.name: column(c.attribute, SOURCE) for c in view.columns})
-    # Spark does not resolve a MERGE whose source uses the grouped rows twice: each makes its D and its I rows itself
+    # Spark does not resolve a MERGE whose source uses the grouped rows twice, so each row is exploded into its D and I rows
     first_copy = exp.Sub(this=exp.Literal.number(1), expression=exp.column(STORED))
     series = exp.GenerateSeries(start=first_copy, end=exp.column(COPIES), step=exp.Literal.number(1))
     rows = exp.Select(expressions=[*(column(n) for n in names), exp.alias_(exp.Explode(this=series), _COPY)])

@@ -1,4 +1,4 @@
-"""REPLACE WHERE: rows of the view are replaced by those of the source with the same key, instead of a MERGE of both.
+"""REPLACE WHERE: rows of the view are replaced by the source rows with the same key, instead of a MERGE.
 
     MERGE INTO v USING s AS d ON v.id <=> d.id
     WHEN MATCHED AND d.idivm_op = 'D' THEN DELETE
@@ -7,9 +7,9 @@
 
     INSERT INTO v REPLACE WHERE id IN (4, 5, 6) SELECT d.id AS id, d.x AS x FROM s AS d WHERE d.idivm_op <> 'D'
 
-One commit as well. It reads the keys of the stored rows once, where MERGE joins the touched files with the source three times
-(ADR 0033). The condition has to be one that Spark hands down as a filter, so the view has one ID: the
-combinations of two are none.
+It is one commit as well. It reads the keys of the stored rows once, while MERGE joins the touched files with the source three
+times (ADR 0033). Spark must be able to push the condition down as a filter, so the view must have a single ID: a condition on
+combinations of two IDs is not pushed down.
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ from dbt_idivm.script.source_rows import Expected, SourceQuery, SourceRows, quer
 from dbt_idivm.script.ways import Application
 
 STAGED = "idivm_source"
-KEYS = 10_000  # of one statement, literals
-# Of the types that literals name, those whose IN Spark hands down as a filter; on decimals it fails. Wrong with timestamps: Delta
-# writes them as local times of the session, two of which are the same where clocks are put back. Rows of the later would stay.
+KEYS = 10_000  # maximal number of literal keys in one statement
+# The types for which Spark pushes IN down as a filter; for decimals it fails. Wrong with timestamps: Delta writes them as local
+# times of the session, which are ambiguous when clocks are set back. Rows of the later hour would stay.
 _FILTERED = frozenset({"tinyint", "smallint", "int", "bigint", "string", "date"})
 
 
 @dataclass(frozen=True)
 class KeyedSource:
-    """The source of a MERGE that may be replaced: `staged` has its rows, `keys` asks for the key and operation of each."""
+    """The source of a MERGE that may be replaced by REPLACE WHERE: `staged` contains its rows,
+    `keys` queries the key and operation of each.
+    """
 
     staged: Staged
     keys: SourceQuery
@@ -46,7 +48,7 @@ class KeyedSource:
 
 
 def keyed_source(merge: exp.Merge, application: Application, expected: Expected) -> KeyedSource | None:
-    """The source as one that is staged and whose keys are asked for; None if the view's rows cannot be replaced by key."""
+    """The source to be staged, and the query for its keys; None if the view's rows cannot be replaced by key."""
     on = without_ranges(merge).args["on"]
     if not application.has_whole_rows or not isinstance(on, exp.NullSafeEQ) or _inserted(merge) is None:
         return None
@@ -57,7 +59,8 @@ def keyed_source(merge: exp.Merge, application: Application, expected: Expected)
 
 
 def replace_where(merge: exp.Merge, keys: SourceRows, rows: exp.Query) -> exp.Insert | None:
-    """What `merge` does with a source of `rows`, each a whole row of the view, and of which `keys` has the key and operation.
+    """The REPLACE WHERE equivalent to `merge`. `rows`: source rows, each a whole row of the
+    view. `keys`: key and operation of each.
 
     None if the view's rows cannot be replaced by key.
     """
@@ -77,11 +80,11 @@ def replace_where(merge: exp.Merge, keys: SourceRows, rows: exp.Query) -> exp.In
 
 
 def _inserted(merge: exp.Merge) -> exp.Insert | None:
-    """The clause for new rows, which has the values of all columns, in the order of the table."""
+    """The INSERT clause, which has the values of all columns in the order of the table."""
     whens = merge.args["whens"].expressions
     return next((when.args["then"] for when in whens if not when.args["matched"]), None)
 
 
 def _unqualified(test: exp.Expr) -> exp.Expr:
-    """A condition on the table, which has no alias in REPLACE WHERE."""
+    """A condition on the table without its alias, which REPLACE WHERE does not have."""
     return test.transform(lambda node: exp.Column(this=node.this) if isinstance(node, exp.Column) else node)

@@ -1,7 +1,7 @@
-"""Whether a row can satisfy a condition, by its inlined values: SQL's three-valued logic, and *unknown*.
+"""Whether a row can satisfy a condition, given its inlined values: SQL's three-valued logic, plus *unknown*.
 
-Only conditions that certainly mean the same here and in the engine are evaluated: comparisons of integers, booleans, days and
-strings with literals and with each other. Everything else is unknown, and a row for which the result is unknown is kept.
+Only conditions that certainly mean the same here and in the engine are evaluated: comparisons of integers, booleans, dates and
+strings with literals and with each other. Everything else is unknown, and a row with an unknown result is kept.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ _COMPARISONS: Mapping[type[exp.Expr], Callable[[Any, Any], bool]] = {
     exp.GTE: operator.ge,
 }
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_PLAIN = re.compile(r"[^\\'\"\x00-\x1f]*")  # no escape, however the engine would read one
+_PLAIN = re.compile(r"[^\\'\"\x00-\x1f]*")  # without escapes, so that the engine reads it the same under all settings
 
 
 @dataclass(frozen=True)
 class _Known:
-    """A value of one family (integer, boolean, day, string), within which values compare as in the engine; None: NULL."""
+    """A value of one family (integer, boolean, day, string). Within a family, values compare as in the engine. None is NULL."""
 
     family: str
     value: Any
 
 
 def may_hold(conditions: Iterable[exp.Expr], row: Mapping[str, tuple[Value, str]]) -> bool:
-    """False only if some condition is certainly not true of the row: attribute → (value, Spark SQL type)."""
+    """False only if some condition is certainly not true for the row. `row`: attribute → (value, Spark SQL type)."""
     known = {name: found for name, (value, kind) in row.items() if (found := _stored(value, kind)) is not None}
     return all(_truth(condition, known) not in (False, None) for condition in conditions)
 
@@ -134,7 +134,7 @@ def _as_day(found: _Known) -> _Known | None:
 
 
 def _value(expression: exp.Expr, row: Mapping[str, _Known]) -> _Known | None:
-    """The value, None if it is not known."""
+    """The value of the expression; None if it is unknown."""
     node = expression.unnest()
     if isinstance(node, exp.Column):
         return row.get(node.name)

@@ -1,4 +1,4 @@
-"""The rows of a MERGE's source: the query that fetches them, and what they decide of its conditions once they are known."""
+"""The rows of a MERGE's source: the query that fetches them, and the evaluation of the MERGE's conditions for fetched rows."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ Expected: TypeAlias = Mapping[str, exp.DataType]  # attribute of the view → ty
 
 @dataclass(frozen=True)
 class SourceQuery:
-    """A query for the rows of a MERGE's source, of the columns `names` that the MERGE uses.
+    """A query for the columns `names`, which a MERGE uses, of the rows of its source.
 
-    Its columns: for each name the value, encoded as one of the type in `types`; then for each the type that it really has.
+    The query returns for each name its value, encoded as `types` says; after them, for each
+    name, the type that the value really has.
     """
 
     names: tuple[str, ...]
     types: tuple[str, ...]
-    query: exp.Select  # of at most one row more than `most`
+    query: exp.Select  # returns at most `most` + 1 rows
     most: int = INLINE_ROWS
 
     def answered(self, found: Sequence[tuple[Any, ...]]) -> SourceRows | None:
-        """The rows, if these are all, and can be inlined."""
+        """The fetched rows; None if there are more than `most`, or they cannot be inlined."""
         if len(found) > self.most:
             return None
         count = len(self.names)
@@ -43,14 +44,14 @@ class SourceQuery:
 
 
 def source_query_of(merge: exp.Merge, types: Expected) -> SourceQuery | None:
-    """The query for the rows; None if some values cannot be inlined. `types`: those of the view's attributes."""
+    """The query for the source rows; None if some values cannot be inlined. `types`: attribute of the view → type."""
     parts = (merge.args["on"], merge.args["whens"])
     names = tuple(dict.fromkeys(found.name for part in parts for found in part.find_all(exp.Column) if found.table == SOURCE))
     return query_of(names, types, unhinted(merge.args["using"].this).copy(), INLINE_ROWS)
 
 
 def query_of(names: Sequence[str], types: Expected, rows: exp.Query, most: int) -> SourceQuery | None:
-    """The query for these columns of at most so many rows; None if some values cannot be inlined."""
+    """The query for these columns of at most `most` rows; None if some values cannot be inlined."""
     kinds = tuple(_expected(name, types) for name in names)
     if not names or not all(map(is_inlinable, kinds)):
         return None
@@ -58,8 +59,9 @@ def query_of(names: Sequence[str], types: Expected, rows: exp.Query, most: int) 
 
 
 def fetching(rows: exp.Query, names: Sequence[str], kinds: tuple[str, ...], most: int = INLINE_ROWS) -> SourceQuery:
-    """The query that fetches the columns `names` of at most so many rows. `kinds`: their expected types, whose values can be
-    inlined."""
+    """The query that fetches the columns `names` of at most `most` rows. `kinds`: their
+    expected types, which must be inlinable.
+    """
     columns = [column(name, SOURCE) for name in names]
     cells = [exp.alias_(encode(each, kind), f"c{i}") for i, (each, kind) in enumerate(zip(columns, kinds, strict=True), 1)]
     found = [exp.alias_(exp.Anonymous(this="TYPEOF", expressions=[each.copy()]), f"t{i}") for i, each in enumerate(columns, 1)]
@@ -80,7 +82,7 @@ def name_of(kind: exp.DataType) -> str:
 
 @dataclass(frozen=True)
 class SourceRows:
-    """Of each column its name and Spark SQL type, of each row its cells as `decode` takes them."""
+    """Fetched rows: the name and Spark SQL type of each column, and rows of cells as `decode` accepts them."""
 
     names: tuple[str, ...]
     types: tuple[str, ...]
@@ -93,11 +95,11 @@ class SourceRows:
         return self.types[self.names.index(name)]
 
     def query(self, dialect: Dialect) -> exp.Select:
-        """SELECT of these rows as literals."""
+        """A SELECT of these rows as literals."""
         return dialect.rows(tuple(zip(self.names, self.types, strict=True)), self.rows, "r")
 
     def holds(self, condition: exp.Expr | None, row: Row) -> bool | None:
-        """Whether a condition of MERGE holds for a source row; None if that is not known without the stored row."""
+        """Whether a condition of a MERGE is true for a source row; None if that depends on the stored row."""
         tests = [self._test(part.unnest(), row) for part in conjuncts(condition)] if condition is not None else []
         return False if False in tests else None if None in tests else True
 
@@ -105,7 +107,7 @@ class SourceRows:
         if isinstance(part, exp.And):
             return self.holds(part, row)
         if isinstance(part, exp.Or) and is_of_source(part.left):
-            # `any_id`, which i-diffs with fewer IDs have
+            # `any_id`: set for i-diffs that do not have this ID
             return True if self.cell(row, part.left.name) is True else self._test(part.right.unnest(), row)
         if not isinstance(part, exp.EQ | exp.GT | exp.LT) or not is_of_source(part.left):
             return None
@@ -120,16 +122,16 @@ class SourceRows:
 
 
 def _has_encoding_of(kind: str, expected: str) -> bool:
-    """Whether a value of the type `kind` that was encoded as one of the type `expected` can be decoded."""
+    """Whether a value of type `kind` that was encoded as type `expected` can be decoded."""
     return is_inlinable(kind) and encode(exp.column("x"), kind) == encode(exp.column("x"), expected)
 
 
 def without_ranges(merge: exp.Merge) -> exp.Merge:
-    """The MERGE without the literal ranges of its ON, which the rows imply (`key_ranges.py`), and without its source."""
+    """The MERGE without its source and without the literal ranges of its ON, which the rows imply (`key_ranges.py`)."""
     on = conjunction(part for part in conjuncts(merge.args["on"]) if any(map(is_of_source, part.find_all(exp.Column))))
     return exp.Merge(this=merge.this.copy(), on=on or exp.true(), whens=merge.args["whens"].copy())
 
 
 def is_of_source(side: exp.Expr) -> bool:
-    """Whether it is a column of the source."""
+    """Whether the expression is a column of the source."""
     return isinstance(side, exp.Column) and side.table == SOURCE

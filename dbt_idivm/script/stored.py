@@ -1,4 +1,4 @@
-"""What is stored of a view: fixed before any way to maintain it is, and the same for all of them (ADR 0015)."""
+"""The stored form of a view. It is fixed before the ways to maintain it are made, and is the same for all of them (ADR 0015)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dbt_idivm.algebra.operator import Operator
 
 @dataclass(frozen=True)
 class ViewColumn:
-    """A column of the stored ID-extended view and the attribute it holds. Hidden ones are not in the user's SELECT."""
+    """A column of the stored ID-extended view, and the attribute that it stores. Hidden columns are not in the user's SELECT."""
 
     name: str
     attribute: str
@@ -20,7 +20,7 @@ class ViewColumn:
 class Stored:
     """An ID-extended view and its stored columns.
 
-    `shared`: ID without a column of its own → the attribute whose column has its value.
+    `shared`: pairs (ID without a column of its own, attribute with the same value that has a column).
     """
 
     root: Operator
@@ -33,6 +33,6 @@ class Stored:
         return any(column.hidden for column in self.columns)
 
     def stored(self, attribute: str) -> str:
-        """The first stored column that holds `attribute`."""
+        """The first stored column that has the value of `attribute`."""
         held = dict(self.shared).get(attribute, attribute)
         return next(column.name for column in self.columns if column.attribute == held)

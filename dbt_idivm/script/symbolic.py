@@ -1,4 +1,4 @@
-"""A Δ-script before any refresh: base i-diffs by name instead of rows, tables without versions. For people to read."""
+"""A Δ-script before any refresh, for display: base i-diffs appear by name instead of as rows, and tables without versions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dbt_idivm.script.plan import Plan
 
 @dataclass(frozen=True)
 class SymbolicBinding(Binding):
-    """Every table changed, in ways not known yet: no i-diff is empty."""
+    """A binding in which every table changed in unknown ways: no i-diff is empty."""
 
     def statement(self) -> StatementBinder:
         return _SymbolicBinder(self)

@@ -1,8 +1,8 @@
-"""Running values of rows that are appended to their partitions, from the last stored rows (ADR 0038).
+"""Running values of rows that are appended to their partitions, computed from the last stored rows (ADR 0038).
 
-Where rows only come, and each comes after the last stored row of its partition, no stored row changes, and the new ones continue
-the values of the last one: they are inserted. Which partitions are *late*, because a row comes earlier, is asked first;
-these are recomputed, and the others continued, in one MERGE.
+If rows are only inserted, and each comes after the last stored row of its partition, no stored row changes. The new rows continue
+the values of the last stored row and are inserted. A partition is *late* if a new row comes earlier. A query finds the late
+partitions first; these are recomputed and the others continued, in one MERGE.
 """
 
 from __future__ import annotations
@@ -42,14 +42,16 @@ LATE_PARTITIONS = "late_partitions"
 
 @dataclass(frozen=True)
 class Tail(Way):
-    """Continuing the running values of the view `root`."""
+    """Continues the running values of the view `root`."""
 
     root: Operator
     running: Running
 
     @cached_property
     def changes(self) -> Relation:
-        """ΔR as the view shows it, with the parts of the running values under their names."""
+        """ΔR with the outputs of the view that do not depend on running values, and the parts
+        of the running values under their names.
+        """
         conditions = conjunction(self.running.conditions)
         signed = self.running.window.child.signed()
         kept = signed if conditions is None else Filter(signed, conditions)
@@ -60,10 +62,10 @@ class Tail(Way):
     def base_idiffs(self) -> tuple[DiffRows, ...]:
         return diff_leaves(self.changes)
 
-    # Wrong without it: a row in the middle of a partition is deleted. No new row comes before the last stored one, and the values
-    # of those after the deleted one would stay.
+    # Wrong without it: a row in the middle of a partition is deleted. No new row comes before the last stored one, so the values
+    # of the rows after the deleted one would stay.
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
-        """If rows only came. The input of ω is monotone."""
+        """Whether rows were only added to the tables. The input of ω is monotone."""
         return all(_only_came(scan, diffs.get(scan.table)) for scan in scans(self.running.window))
 
     def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Application | None:
@@ -93,13 +95,13 @@ class Tail(Way):
         recomputing = Recomputing(self.name, (touched.over(late),), work=work, late=None, evaluated=(evaluated,))
         return AskingLate(self.name, (insert,), work=work, recomputing=recomputing, otherwise=otherwise)
 
-    # Wrong if rows of late partitions were left out afterwards: 1 / sum(x) may fail for a sum that no row has.
+    # Wrong if rows of late partitions were only removed afterwards: 1 / sum(x) may fail for a sum that no row has.
     def _shown(self, new: Relation) -> Relation:
-        """New rows with their values, as rows of the view."""
+        """New rows with their running values, as rows of the view."""
         return Compute(new, tuple((name, self._value(name)) for name in self.root.columns))
 
     def _value(self, name: str) -> exp.Expr:
-        """An attribute of the view of new rows."""
+        """The definition of an attribute of the view over new rows."""
         if name not in self.running.late:
             return column(name)
         definition = dict(self.running.outputs)[name]
@@ -107,7 +109,7 @@ class Tail(Way):
 
 
 def _only_came(scan: Scan, diff: NetDiff | None) -> bool:
-    """Whether rows of a table, as an occurrence reads them, were only added."""
+    """Whether the rows that an occurrence reads of its table were only added to."""
     if isinstance(diff, FeedDiff):
         return diff.has_none(scan, "minus")
     return diff is None or all(weight > 0 for _, weight in diff.projected(tuple(a.name for a in scan.base_columns)).rows)
@@ -115,7 +117,10 @@ def _only_came(scan: Scan, diff: NetDiff | None) -> bool:
 
 @dataclass(frozen=True)
 class Continuing:
-    """What the statements of new rows name: the changed rows, LAST, which may be known, and the rows that continue it."""
+    """The CTEs that statements for new rows share: the changed rows, LAST, and the rows that continue it.
+
+    `last`: the rows of LAST, if they are known.
+    """
 
     running: Running
     changed: Named
@@ -137,13 +142,13 @@ class Continuing:
 
 @dataclass(frozen=True, kw_only=True)
 class Appending(Append):
-    """New rows that continue the last stored ones are inserted."""
+    """Inserts new rows that continue the last stored ones."""
 
     work: Continuing
 
     @property
     def reads_view(self) -> bool:
-        """The last row of each partition, unless it is known."""
+        """Whether the last row of each partition has to be read, because it is not known."""
         return self.work.last is None
 
     def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Insert:
@@ -153,10 +158,12 @@ class Appending(Append):
 
 @dataclass(frozen=True, kw_only=True)
 class AskingLate(Appending):
-    """Which partitions are late has to be asked first: `recomputing` is for those; `otherwise` recomputes all that get rows.
+    """It must first be asked which partitions are late. `recomputing` is for late ones; `otherwise`
+    recomputes all partitions with new rows.
 
-    If the new rows are few enough to be inlined, so are the last ones, as a rule: they are the answer, each with whether it is
-    late, and the view is not read again. Its statement is that where they are not, and none is late.
+    If the new rows are inlined and values can be inlined, the answer contains the last stored row of each partition with a
+    flag whether the partition is late. The view is then not read again. Otherwise the answer contains only the late
+    partitions. Its own statement is the one for the case that no partition is late.
     """
 
     recomputing: Recomputing
@@ -164,7 +171,7 @@ class AskingLate(Appending):
 
     @property
     def tables_of_changes(self) -> tuple[str, ...]:
-        """The tables that are read whether a partition is late or not."""
+        """The tables that are read whether or not a partition is late."""
         return tuple(dict.fromkeys(leaf.table for each in self.relations for leaf in leaves(each) if isinstance(leaf, Scan)))
 
     @property
@@ -190,13 +197,13 @@ class AskingLate(Appending):
 
 
 def _are_inlined(changed: Named, binder: StatementBinder) -> bool:
-    """Whether all rows that changed are literals of the statement."""
+    """Whether all changed rows are literals of the statement."""
     return all(binder.binding.changes.rows(leaf) is not None for leaf in diff_leaves(changed))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recomputing(Effective):
-    """Late partitions are recomputed; the new rows of the others continue the last stored ones."""
+    """Recomputes late partitions; the new rows of the others continue the last stored ones."""
 
     work: Continuing
     late: SourceRows | None

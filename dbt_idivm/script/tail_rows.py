@@ -1,11 +1,11 @@
-"""The relations of the way `tail`: the last stored row of each partition that gets rows, and the new rows, which continue it.
+"""The relations of the way `tail`: the last stored row of each partition that gets rows, and the new rows that continue it.
 
-    changed_rows     the net signed rows of R, as the view shows them, each with the parts of its running values
-    last_rows        of each of their partitions the stored row that is last in the order O, if any, with its values as parts
+    changed_rows     the net signed rows of R as the view shows them, each with the parts of its running values
+    last_rows        for each of their partitions, the last stored row in the order O, if any, with its values as parts
     continued_rows   both, and for each row the values over the parts up to it
 
-A partition is *late* if a new row does not come after its last stored row. Which row is last, and what comes after it, is Spark's
-own order O, never a comparison of values: so NULLS FIRST, NaN and -0.0 are what they are to the window.
+A partition is *late* if a new row does not come after its last stored row. Spark's own ORDER BY decides which row is last and
+what comes after it, never a comparison of values: so NULLS FIRST, NaN and -0.0 are treated as in the window.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
 def last_rows(view: Stored, running: Running, changed: Named, binder: StatementBinder, target: str) -> exp.Select:
     """The last stored row of each partition of `changed`: Pt, O and the values.
 
-    Of rows that O does not distinguish any will do: their values are equal, because frames in RANGE end with all of them, and
-    calls with others are maintained only where O distinguishes all rows.
+    Among rows that O does not distinguish, any will do. Their values are equal, because RANGE frames include all of them, and
+    calls with other frames are maintained only if O distinguishes all rows.
     """
     names = running.kept
     rows, name = stored_rows(view, binder, target), binder.alias("touched")
@@ -57,16 +57,16 @@ def last_rows(view: Stored, running: Running, changed: Named, binder: StatementB
 
 
 def _reversed(item: exp.Expr, rows: Block) -> exp.Expr:
-    """An item of ORDER BY the other way round, NULLs included."""
+    """An item of ORDER BY in the opposite direction, with NULLs at the other end."""
     assert isinstance(item, exp.Ordered)
     return exp.Ordered(
         this=rows.output[item.this.name].copy(), desc=not item.args.get("desc"), nulls_first=not item.args.get("nulls_first")
     )
 
 
-# Wrong without equal rows: of ω_{cid; sum(price) by placed} a second row of the last day changes the sum of the first one.
+# Wrong without peers: in ω_{cid; sum(price) by placed} a second row on the last day changes the sum of the first one.
 def with_late(running: Running, changed: Named, binder: StatementBinder) -> exp.Select:
-    """LAST, and LATE: whether a new row comes before the last one, or one that O does not distinguish from it."""
+    """The rows of LAST with LATE: whether a new row comes before the row, or is a peer of it in the order O."""
     names = running.kept
     order = exp.Order(expressions=[each.copy() for each in running.order])
     came = exp.Window(
@@ -82,14 +82,14 @@ def with_late(running: Running, changed: Named, binder: StatementBinder) -> exp.
 
 
 def late_partitions(running: Running, changed: Named, binder: StatementBinder) -> exp.Select:
-    """The partitions of those that are late."""
+    """The partitions that are late: Pt and LATE."""
     names = (*running.partition, LATE)
     rows = subquery(with_late(running, changed, binder), "ranked")
     return exp.Select(expressions=[column(name) for name in names]).from_(rows).where(column(LATE))
 
 
 def _candidates(last: Sequence[str], missing: Sequence[str], names: Sequence[str], changed: Named, binder: Binder) -> exp.Query:
-    """The last stored rows, without the attributes that are `missing`, and the new ones; which of both is in STORED."""
+    """The last stored rows and the new rows, distinguished by STORED. The attributes `missing` are NULL in stored rows."""
     old = named_block(LAST, tuple(last), binder.alias(LAST))
     values = [alias(exp.null() if name in missing else old.output[name], name) for name in names]
     stored = Block(old.sources, {}).select().select(*values, alias(_ONE, STORED), append=False, copy=False)
@@ -100,7 +100,7 @@ def _candidates(last: Sequence[str], missing: Sequence[str], names: Sequence[str
 
 @dataclass(frozen=True)
 class Continued(Unary):
-    """The rows of `child`, net rows, and LAST, with the running values; STORED is 1 for the latter."""
+    """The rows of `child`, which are net rows, and of LAST, with their running values. STORED is 1 for rows of LAST."""
 
     child: Named
     running: Running
@@ -154,5 +154,5 @@ class Continued(Unary):
 
 
 def new_of(continued: Named) -> Relation:
-    """The new rows."""
+    """The new rows of `continued`."""
     return Filter(continued, exp.EQ(this=column(STORED), expression=_ZERO.copy()))

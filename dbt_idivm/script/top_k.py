@@ -1,10 +1,11 @@
-"""The first k rows of each partition, from the changes and the stored rows (ADR 0032).
+"""The first k rows of each partition, computed from the changes and the stored rows (ADR 0032).
 
-Of a partition let S be the stored rows, and C those of S that are not gone with the new rows. |S| < k: S was all of the
-partition, and the view has the first k rows of C. |S| = k: all other rows of the partition come after the last row of S. So if k
-rows of C come up to there, the view has the first k of them; otherwise the partition is recomputed.
+For a partition, let S be the stored rows, and C the rows of S that were not deleted plus the new rows. If |S| < k, S was the
+whole partition, and the view gets the first k rows of C. If |S| = k, all other rows of the partition come after the last row of
+S. So if at least k rows of C come no later than that row, the view gets the first k of them; otherwise the partition is
+recomputed.
 
-It is an effective application (`effective.py`) whose one i-diff, REC(Pt), names the partitions of changed rows.
+It is an effective application (`effective.py`) whose only i-diff, REC(Pt), names the partitions of changed rows.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ from dbt_idivm.script.ways import IsEmpty, Way
 
 @dataclass(frozen=True)
 class TopK(Way):
-    """Ranking the first rows of the view `root` again."""
+    """Ranks the first rows of the view `root` again."""
 
     root: Operator
     first: FirstRows
 
     @cached_property
     def changes(self) -> Relation:
-        """ΔR as the view shows it, without what is computed of rows of the view only."""
+        """ΔR with the outputs of the view, except those that are evaluated only for rows of the view."""
         conditions = conjunction(self.first.conditions)
         signed = self.first.window.child.signed()
         kept = signed if conditions is None else Filter(signed, conditions)
@@ -54,7 +55,7 @@ class TopK(Way):
         return diff_leaves(self.changes)
 
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
-        """Always: what cannot be known from the stored rows is recomputed."""
+        """Always: partitions that the stored rows do not determine are recomputed."""
         return True
 
     def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Ranking | None:
@@ -84,35 +85,39 @@ class TopK(Way):
     def _scans(self) -> tuple[Scan, ...]:
         return scans(self.first.window)
 
-    # Wrong without the second part: ω over orders ▷ cancelled. An insert into `cancelled` takes the first row of a partition.
+    # Wrong without the second part: ω over orders ▷ cancelled. An insert into `cancelled` removes the first row of a partition.
     def _may_remove(self, is_empty: IsEmpty) -> bool:
-        """Whether rows of R may be gone: not if all changed tables got rows only, and R is monotone."""
+        """Whether rows of R may have been removed. They were not if R is monotone and
+        rows were only added to the changed tables.
+        """
         below = self.first.window.child
         return not all(map(is_monotone, operators(below))) or any(_changed(scan, is_empty, "minus") for scan in self._scans)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking(Effective):
-    """New and stored rows ranked; `evaluated` are the new first rows, and those of partitions that are recomputed."""
+    """New and stored rows, ranked. `evaluated`: the new first rows, and the rows of partitions that are recomputed."""
 
     @property
     def view_mentions(self) -> int:
-        """Besides being compared with the new rows they are ranked with them; a second time for what was lost."""
+        """The stored rows are compared with the new rows and ranked with them; the ranks are
+        computed twice if partitions may be lost.
+        """
         return 1 + len(self.after)
 
     @property
     def tables_of_changes(self) -> tuple[str, ...]:
-        """The tables that are read whether a partition is recomputed or not."""
+        """The tables that are read whether or not a partition is recomputed."""
         return tuple(dict.fromkeys(leaf.table for name in self.before for leaf in leaves(name) if isinstance(leaf, Scan)))
 
     @property
     def recomputed(self) -> tuple[IDiff, ...]:
-        """Of none is that known before the statement is run."""
+        """Empty: whether a partition is recomputed is not known before the statement runs."""
         return ()
 
 
 def _changed(scan: Scan, is_empty: IsEmpty, *classes: DiffClass) -> bool:
-    """Whether one of the classes of the table's net diff may have rows."""
+    """Whether one of these classes of the table's net diff may have rows."""
     return not all(is_empty(DiffRows(scan, each, scan.columns)) for each in classes)
 
 

@@ -1,11 +1,11 @@
-"""The relations of the top-k way: the changed rows of ω's input, netted; these ranked with the stored rows; and what was lost.
+"""The relations of the way `topk`: the netted changes of ω's input, their ranking with the stored rows, and the lost partitions.
 
-    changed_rows     the net signed rows of R, as the view shows them, each with its weight
-    ranked_rows      per partition: the stored rows, those that Δ⁻ has marked as gone, and the rows of Δ⁺, in the order O
-    lost_partitions  the partitions of which some row that is not stored may be among the first k
+    changed_rows     the net signed rows of R as the view shows them, each with its weight
+    ranked_rows      per partition, in the order O: the stored rows, marked if Δ⁻ deletes them, and the rows of Δ⁺
+    lost_partitions  the partitions in which a row that is not stored may be among the first k
 
-Of ranked_rows `idivm_place` counts, in the order O, the rows up to this one that are not gone. `idivm_bound` is the place at the
-last of k stored rows, NULL where fewer are stored.
+In ranked_rows, `idivm_place` counts the rows up to this one, in the order O, that are not deleted. `idivm_bound` is the place of
+the k-th stored row; NULL if fewer rows are stored.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dbt_idivm.script.dialect import WEIGHT, net_rows
 OLD = "old_rows"  # the stored rows of the touched partitions
 LIVE, PLACE, BOUND = "idivm_live", "idivm_place", "idivm_bound"
 _STORED, _RANK = "idivm_stored", "idivm_rank"
-# Of the rows that are deleted, the part that was among the first of its partition.
+# Estimated fraction of the deleted rows that were among the first of their partition.
 _AMONG_FIRST = 1 / 10
 _INT = exp.DataType.build("int")
 _ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
@@ -39,8 +39,10 @@ _ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
 
 @dataclass(frozen=True)
 class NetRows(Unary):
-    """The distinct rows of `child`, signed rows, and the sum of their signs, where it is not 0. `certain`: attributes whose types
-    are certain, with these."""
+    """The distinct rows of `child`, which are signed rows, with the sum of their signs where it is not 0.
+
+    `certain`: (attribute, type) for the attributes whose types are certain.
+    """
 
     certain: tuple[tuple[str, exp.DataType], ...]
 
@@ -70,7 +72,9 @@ class NetRows(Unary):
         return isolate(query, self.columns, binder.alias("net_rows"))
 
     def _type(self, name: str) -> exp.DataType:
-        """Values are cast to floating-point types: to one only that is certain."""
+        """The type for netting. Floating-point values are cast back to their type, so it
+        must be certain; otherwise it is UNKNOWN.
+        """
         kind = self.child.types[name]
         return dict(self.certain).get(name, exp.DataType.build("unknown")) if is_float(kind) else kind
 
@@ -92,7 +96,7 @@ class NetRows(Unary):
 
 @dataclass(frozen=True)
 class Ranked(Unary):
-    """The rows of `child`, net rows, ranked with `OLD`. `removing`: whether there may be rows of negative weight."""
+    """The rows of `child`, which are net rows, ranked with `OLD`. `removing`: whether there may be rows with negative weight."""
 
     child: Named
     ids: tuple[str, ...]
@@ -158,9 +162,9 @@ class Ranked(Unary):
         rows = self.child.block(binder).filter(sign(this=column(WEIGHT), expression=_ZERO.copy()))
         return Block(rows.sources, {name: rows.output[name] for name in self._names}, rows.where, rows.broadcast)
 
-    # Wrong without the mark: the first row of a partition is deleted, and a row after it inserted. The deleted one would stay.
+    # Wrong without the mark: the first row of a partition is deleted and a row after it is inserted. The deleted row would stay.
     def _survivors(self, old: Block, binder: Binder) -> exp.Select:
-        """The stored rows, with 0 as LIVE where they are gone."""
+        """The stored rows, with LIVE = 0 for those that are deleted."""
         gone = self._changed(binder, exp.LT)
         gone = Block(gone.sources, {name: gone.output[name] for name in self.ids}, gone.where, gone.broadcast)
         name = binder.alias("gone")
@@ -174,8 +178,11 @@ class Ranked(Unary):
         return hinted(query, [name] if gone.broadcast else [])
 
     def _up_to(self, name: str) -> exp.Expr:
-        """The sum of a mark over the rows of the partition up to this one. Of a stored row that is gone and a new one that O does
-        not distinguish the new one comes first: it is before all rows that are not stored, too."""
+        """The sum of a mark over the rows of the partition up to this one.
+
+        If O does not distinguish a deleted stored row and a new row, the new one comes first: it also
+        comes before all rows that are not stored.
+        """
         order = (*self.order, exp.Ordered(this=column(LIVE), desc=True))
         frame = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
         return exp.Cast(this=self._over(exp.Sum(this=column(name)), order, frame), to=_INT.copy())
@@ -194,7 +201,7 @@ class Ranked(Unary):
 
 
 def first_of(ranked: Named, count: int) -> Relation:
-    """The first rows of the partitions that are complete without rows that are not stored."""
+    """The first rows of the partitions whose first k rows are certainly among the ranked ones."""
     tests: list[exp.Expr] = [exp.LTE(this=column(PLACE), expression=exp.Literal.number(count))]
     if BOUND in ranked.columns:
         complete = exp.or_(
@@ -205,14 +212,17 @@ def first_of(ranked: Named, count: int) -> Relation:
 
 
 def incomplete(ranked: Named, count: int) -> Relation:
-    """The rows of the other partitions."""
+    """The rows of all other partitions."""
     return Filter(ranked, exp.LT(this=column(BOUND), expression=exp.Literal.number(count)))
 
 
 @dataclass(frozen=True)
 class LostPartitions(Named):
-    """A name for keys of partitions that are few, if any: a semijoin with them reads nothing if there is none, because the engine
-    then knows that before it reads the other side. Without the hint it would shuffle that side at the same time."""
+    """A CTE of the keys of lost partitions: few, or none.
+
+    With the broadcast hint, a semijoin with an empty one reads nothing: the engine knows that it is empty before it reads the
+    other side. Without the hint it would shuffle that side at the same time.
+    """
 
     scans: tuple[Scan, ...]
 
@@ -231,7 +241,7 @@ class LostPartitions(Named):
 
 @dataclass(frozen=True)
 class IfAny(Unary):
-    """The rows of `child`, which are read only if `keys` has any: to be estimated so."""
+    """The rows of `child`, which are read only if `keys` is not empty. Estimates take that into account."""
 
     keys: LostPartitions
 

@@ -1,8 +1,9 @@
-"""The tuple-based application: the view's signed rows, netted, in one MERGE. The baseline that idIVM compares itself with.
+"""The tuple-based application: the view's signed rows, netted, in one MERGE. It is the baseline of the idIVM paper.
 
 Classic tuple-based maintenance (idIVM §1 and §7, the counting algorithm for bags): a change is a set of whole view tuples,
-inserted or deleted; each operator computes its own from those of its inputs (`Operator.signed`), and an update is a deleted
-and an inserted tuple. Where an i-diff names rows by a part of their ID, a tuple is joined with all other tables of the view.
+inserted or deleted. Each operator computes its tuples from those of its inputs (`Operator.signed`), and an update is a deleted
+and an inserted tuple. While an i-diff identifies rows by a part of their ID, a tuple has to be joined with all other tables of
+the view.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _LAST = "idivm_last"
 
 @dataclass(frozen=True)
 class TupleBased(Way):
-    """The signed rows of the view `root`."""
+    """Applies the signed rows of the view `root`."""
 
     root: Operator
 
@@ -60,7 +61,7 @@ class TupleBased(Way):
 
 @dataclass(frozen=True, kw_only=True)
 class Tuples(Application):
-    """`rows`: the signed rows of the view `root`, without the empty branches."""
+    """`rows`: the signed rows of the view `root`, without empty branches."""
 
     root: Operator
     rows: Relation
@@ -75,7 +76,7 @@ class Tuples(Application):
 
     @property
     def reads_view(self) -> bool:
-        """Copies are counted, rows with an ID are matched."""
+        """Rows without unique IDs are counted, so the view is read. Rows with an ID are matched by MERGE."""
         return not self.root.unique
 
     @property
@@ -91,7 +92,7 @@ class Tuples(Application):
 
 
 def tuple_merge(view: Stored, rows: Relation, binder: StatementBinder, target: str) -> exp.Merge:
-    """The MERGE of the view's net tuples, which its signed `rows` add up to."""
+    """The MERGE of the view's net tuples. `rows`: its signed rows."""
     signed = subquery(rows.block(binder).select(), "signed_rows")
     binder.definitions[NET] = net_rows(signed, [(name, name, type_in(view, name)) for name in view.root.columns], column(SIGN))
     merge = Merge(target, binder.binding.dialect)
@@ -100,13 +101,15 @@ def tuple_merge(view: Stored, rows: Relation, binder: StatementBinder, target: s
 
 
 def type_in(view: Stored, name: str) -> exp.DataType:
-    """The type of an attribute of a view. Values are cast to floating-point types: to one only that is certain."""
+    """The type of an attribute, for netting. Floating-point values are cast back to their type,
+    so it must be certain; otherwise UNKNOWN.
+    """
     kind = view.root.types[name]
     return view.root.certain_types.get(name, exp.DataType.build("unknown")) if is_float(kind) else kind
 
 
 def _by_id(view: Stored, merge: Merge) -> exp.Select:
-    """A D row for each deleted ID, an I row for each inserted one; of the two tuples of an update the new one, as I."""
+    """A D row for each deleted ID and an I row for each inserted one. An update gives only an I row with the new tuple."""
     ids, names = view.root.ids, view.root.columns
     last = exp.Window(this=exp.Max(this=column(WEIGHT)), partition_by=[column(name) for name in ids])
     ranked = exp.Select(expressions=[*(column(name) for name in (*names, WEIGHT)), alias(last, _LAST)]).from_(NET)
@@ -121,9 +124,9 @@ def _by_id(view: Stored, merge: Merge) -> exp.Select:
 
 
 def _by_copies(view: Stored, binder: StatementBinder, target: str, merge: Merge) -> exp.Select:
-    """The view is read for the rows that changed: the new number of copies is the stored number plus the net weight.
+    """Read the stored copies of the changed rows: the new number of copies is the stored number plus the net weight.
 
-    More rows may be read, those that differ in what cannot be compared alone.
+    More rows may be read: those that differ only in values that cannot be compared.
     """
     names = view.root.columns
     compared = tuple(name for name in names if is_comparable(view.root.types[name]))

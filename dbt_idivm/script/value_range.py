@@ -1,4 +1,4 @@
-"""The range of values that a column of inlined rows holds."""
+"""The range of the values of a column of inlined rows."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from dbt_idivm.script.dialect import literal
 Bound: TypeAlias = int | str
 Interval: TypeAlias = tuple[Bound, Bound]  # both ends are values
 
-# Of 20M rows in 40 files that are ordered by a key, 20 keys are found in a twentieth of the bytes that the range of all of them
-# has. A hundred conditions take Spark and Delta longer to plan than the whole table takes to read.
+# In 20M rows in 40 files that are ordered by a key, separate conditions for 20 keys read a twentieth of the bytes that their
+# common range reads. But planning a hundred conditions takes Spark and Delta longer than reading the whole table.
 MOST_PARTS = 32
 
 _INTEGRAL = frozenset({exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT, exp.DataType.Type.BIGINT})
 TEXT = frozenset({exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR})
-_DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")  # text order is date order for these only
+_DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")  # only for these the order of texts is the order of dates
 _REPLACEMENT = "\ufffd"
 _LONGEST = 256  # longer bounds bloat the statement
-_COMPARED = 12  # bytes of two texts, to tell how far they are apart
+_COMPARED = 12  # leading bytes of texts by which their distance is measured
 
 
 @dataclass(frozen=True)
 class Range:
-    """Values between `low` and `high`, of family int, text or date; perhaps NULL as well. No family: NULL only.
+    """Values between `low` and `high`, of family int, text or date, and NULL if `has_null`. Without a family: only NULL.
 
-    `parts`: disjoint intervals within, in order, that have all of the values; none if nothing more is known.
+    `parts`: disjoint intervals, in order, that contain all values; () if nothing more than the range is known.
     """
 
     family: str | None
@@ -53,7 +53,7 @@ class Range:
         return any(isinstance(bound, str) and len(bound) > _LONGEST for each in self.intervals for bound in each)
 
     def test(self, column: exp.Column, *, in_parts: bool = False) -> exp.Expression:
-        """The condition that the column is in this range, or `in_parts`, in one of its intervals."""
+        """The condition that the column is in this range; with `in_parts`, that it is in one of the intervals."""
         assert self.low is not None and self.high is not None
         tests = [self._between(column, each) for each in (self.parts if in_parts and self.parts else ((self.low, self.high),))]
         if self.has_null:
@@ -72,13 +72,15 @@ class Range:
 
 
 def has_range(kind: exp.DataType) -> bool:
-    """Whether literal ranges of the type are worth asking for, and certain: numbers without a fraction, and dates."""
+    """Whether literal ranges of the type are worth a query, and certain: for integers and dates."""
     return kind.this in _INTEGRAL or kind.this == exp.DataType.Type.DATE
 
 
 def between(kind: exp.DataType, low: str | None, high: str | None, *, has_null: bool) -> Range | None:
-    """The values of a type between the least and the greatest one, as the engine shows them as text; None where these are not
-    certain, because the type has no such range, or a text may be of bytes that are not UTF-8."""
+    """The range between the least and the greatest value of a type, given as text from the engine.
+
+    None if they are not certain: the type has no such range, or a text may contain bytes that are not UTF-8.
+    """
     if low is None or high is None:
         return Range(None, has_null=has_null)
     if kind.this in _INTEGRAL:
@@ -89,11 +91,11 @@ def between(kind: exp.DataType, low: str | None, high: str | None, *, has_null: 
     return found if family is not None and certain and not found.is_long else None
 
 
-Ranges: TypeAlias = Mapping[str, Range]  # column → the values it may have
+Ranges: TypeAlias = Mapping[str, Range]  # column → the range of its values
 
 
 def joined(ranges: Iterable[Range | None]) -> Range | None:
-    """The range of all of them; None if one is not known, or their values have no common order."""
+    """The union of the ranges; None if one is unknown, or their values have no common order."""
     known = list(ranges)
     found = [each for each in known if each is not None]
     families = {each.family for each in found if each.family is not None}
@@ -107,7 +109,9 @@ def joined(ranges: Iterable[Range | None]) -> Range | None:
 
 
 def _united(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    """Disjoint intervals that have the same values, and, where these are more than MOST_PARTS, what is in the smallest gaps."""
+    """Disjoint intervals that contain the same values. If there are more than MOST_PARTS,
+    intervals are merged across the smallest gaps.
+    """
     found: list[Interval] = []
     for low, high in sorted(intervals, key=lambda each: _order(each[0])):
         if found and _order(low) <= _order(found[-1][1]):
@@ -125,19 +129,19 @@ def _order(bound: Bound) -> tuple[int, str]:
 
 
 def _gap(before: Bound, after: Bound) -> int:
-    """How far the values are apart, of integers exactly: 1 if none is between them."""
+    """The distance between two values: exact for integers, so that 1 means there is no value between them."""
     return _place(after) - _place(before)
 
 
 def _place(bound: Bound) -> int:
-    """A number that grows with the bound; of texts only the beginning counts."""
+    """A number that increases with the bound. For texts only the leading bytes count."""
     if isinstance(bound, int):
         return bound
     return int.from_bytes(bound.encode("utf-8", "surrogatepass")[:_COMPARED].ljust(_COMPARED, b"\0"), "big") << 1
 
 
 def inlined(query: exp.Select, value: exp.Cast) -> Range | None:
-    """The values of CAST(c AS type) over literal rows."""
+    """The range of CAST(c AS type) over literal rows; None if it is not known."""
     source = query.args["from_"].this if query.args.get("from_") else None
     if not isinstance(source, exp.Values) or query.args.get("joins"):
         return None

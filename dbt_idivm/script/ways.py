@@ -1,8 +1,9 @@
-"""The ways to maintain a view: each by itself keeps the same stored columns equal to the query.
+"""The ways to maintain a view. Each of them alone keeps the same stored columns equal to the query.
 
-A way contains what is known before any change: its i-diffs or signed rows. An *application* is what it does in one refresh, in
-which some base i-diffs are empty: which relations are evaluated, in which shape they are applied, what is read and written. Both
-exist before the SQL, so that they can be printed, compared and chosen; rendering adds nothing to them (ADR 0015).
+A way contains what is known before any change: its i-diffs or signed rows. An *application* says what the way does in one
+refresh, in which some base i-diffs are empty: which relations are evaluated, in which shape they are applied, and what is read
+and written. Both exist before the SQL, so that they can be printed, compared and chosen. Rendering makes no further decisions
+(ADR 0015).
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from dbt_idivm.script.stored import Stored
 
 WayName = Literal["additive", "topk", "tail", "id", "recompute", "tuple", "whole"]
 Shape = Literal["append", "direct", "effective", "additive", "tuple"]
-# how changes are propagated: as i-diffs, as rows to recompute, or as whole tuples
+# how changes are propagated: as i-diffs, as rows to be recomputed, or as whole tuples
 Strategy = Literal["id", "recompute", "tuple"]
 IsEmpty = Callable[[DiffRows], bool]
 Write: TypeAlias = exp.Merge | exp.Insert | exp.Update | exp.Delete
 
-# The ways that a strategy names, in order of preference.
+# The ways that a strategy allows, in order of preference.
 STRATEGIES: Mapping[Strategy, tuple[WayName, ...]] = {
     "id": ("additive", "topk", "tail", "id"),
     "recompute": ("recompute",),
@@ -41,7 +42,7 @@ ALL_WAYS: tuple[WayName, ...] = ("additive", "topk", "tail", "id", "recompute", 
 
 @dataclass(frozen=True)
 class Application(ABC):
-    """What a way does in one refresh. `idiffs` are those that it applies; additive and tuple-based ways apply none."""
+    """What a way does in one refresh. `idiffs`: the i-diffs that it applies; additive and tuple-based ways apply none."""
 
     way: WayName
     idiffs: tuple[IDiff, ...] = ()
@@ -49,21 +50,21 @@ class Application(ABC):
     @property
     @abstractmethod
     def shape(self) -> Shape:
-        """How the rows meet the stored view."""
+        """How the source rows are applied to the stored view."""
 
     @property
     @abstractmethod
     def relations(self) -> tuple[Relation, ...]:
-        """What is evaluated over the inputs."""
+        """The relations that are evaluated over the inputs."""
 
     @property
     @abstractmethod
     def reads_view(self) -> bool:
-        """Whether stored rows are read besides those that MERGE matches."""
+        """Whether stored rows are read in addition to those that MERGE matches."""
 
     @property
     def view_mentions(self) -> int:
-        """How often they are read, if they are."""
+        """How often stored rows are read, if `reads_view`."""
         return 1
 
     @property
@@ -73,31 +74,36 @@ class Application(ABC):
 
     @property
     def perhaps(self) -> tuple[Relation, ...]:
-        """What is evaluated besides `relations` if the answer to the question demands it."""
+        """The relations that are evaluated in addition to `relations` if the answer to the question requires it."""
         return ()
 
     def question(self, view: Stored, binder: StatementBinder, target: str) -> SourceQuery | None:
-        """What has to be asked before there is a statement; None if nothing has."""
+        """The query that must be answered before the statement can be made; None if there is no such query."""
         return None
 
     def answered(self, rows: SourceRows | None) -> Application:
-        """What is done if these rows are the answer; None: they are too many, or have no text."""
+        """The application for this answer to the question. None: the answer is too large, or cannot be inlined."""
         return self
 
     @abstractmethod
     def statement(self, view: Stored, binder: StatementBinder, target: str) -> Write:
-        """The MERGE into `target`, or the INSERT if rows are only appended. Rows of a MERGE's source that are known may make
-        another statement of it (`known_rows.py`)."""
+        """The MERGE into `target`, or the INSERT if rows are only appended.
+
+        If the rows of a MERGE's source are fetched, it may be replaced by another statement (`known_rows.py`).
+        """
 
     @property
     def unmatched(self) -> str | None:
-        """The operation of source rows that surely match no row of the view; None if there is no such operation."""
+        """The operation of source rows that certainly match no row of the view; None if there is no such operation."""
         return None
 
     @property
     def has_whole_rows(self) -> bool:
-        """Whether each row of the source of its MERGE is a whole row of a view with unique IDs: one that is stored and leaves,
-        if the operation in `OP` is D, else one that is to be in the view, in place of a stored one with that ID."""
+        """Whether each source row of its MERGE is a whole row of a view with unique IDs.
+
+        If `OP` is D, it is a stored row to be deleted. Otherwise it is a row of the new view,
+        which replaces any stored row with that ID.
+        """
         return False
 
     @property
@@ -107,12 +113,12 @@ class Application(ABC):
 
     @property
     def length(self) -> int:
-        """The number of nodes of what is evaluated."""
+        """The number of nodes of all relations that may be evaluated."""
         return length(*self.relations, *self.perhaps)
 
     @property
     def mentions(self) -> int:
-        """How often tables are read in it."""
+        """How often tables are read in these relations."""
         return length(*self.relations, *self.perhaps, kind=Scan)
 
     @property
@@ -123,20 +129,20 @@ class Application(ABC):
 
     @property
     def net_diffs(self) -> tuple[str, ...]:
-        """The base i-diffs that are read, each once."""
+        """The names of the base i-diffs that are read, each once."""
         return tuple(dict.fromkeys(leaf.name for leaf in diff_leaves(*self.relations)))
 
 
 @dataclass(frozen=True)
 class Way(ABC):
-    """One way to maintain a view."""
+    """A way to maintain a view."""
 
     name: WayName
 
     @property
     @abstractmethod
     def base_idiffs(self) -> tuple[DiffRows, ...]:
-        """The classes of net diffs that it starts from."""
+        """The classes of net diffs from which it starts."""
 
     @abstractmethod
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
@@ -144,7 +150,8 @@ class Way(ABC):
 
     @abstractmethod
     def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Application | None:
-        """What is to be done where these base i-diffs are empty; None if the view does not change.
+        """The application for a refresh in which the base i-diffs that satisfy `is_empty` have
+        no rows; None if the view does not change.
 
-        `optimised` chooses between the Δ-script as propagated and the one after semantic optimisation.
+        `optimised` selects the Δ-script after semantic optimisation, instead of the one as propagated.
         """

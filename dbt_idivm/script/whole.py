@@ -1,8 +1,8 @@
-"""The whole view recomputed: its query is evaluated over the new state, and the rows that differ from the stored ones applied.
+"""Recomputing the whole view: its query is evaluated on the new state, and the rows that differ from the stored ones are applied.
 
-It costs what a rebuild costs and a MERGE more, whatever changed: a bound for views whose other Δ-scripts are larger than their
-queries. Rows that do not differ are not written, so the view's change feed has what changed and no more. In terms of i-diffs it
-is one REC without IDs, which names every row.
+It costs as much as a rebuild plus a MERGE, whatever changed: an upper bound for views whose other Δ-scripts are larger than their
+queries. Rows that do not differ are not written, so the view's change feed contains exactly what changed. In terms of i-diffs it
+is a single REC without IDs, which names every row.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Whole(Way):
         return diff_leaves(*(diff.relation for diff in self._changes))
 
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
-        """Always: nothing is taken from them."""
+        """Always: it does not use the net diffs."""
         return True
 
     def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Effective | None:

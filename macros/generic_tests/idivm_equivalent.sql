@@ -1,6 +1,6 @@
-{#- Fails with the rows in which a maintained view and its definition differ, as bags. -#}
+{#- Fails with the rows by which a maintained view and its definition differ as bags. -#}
 {% test idivm_equivalent(model, as_of='refresh') %}
-  {#- `dbt compile` comes before the first run in a new environment, and then there is nothing to compare yet -#}
+  {#- in a new environment `dbt compile` comes before the first run, when there is nothing to compare yet -#}
   {%- if execute and not (flags.WHICH == 'compile' and model is not string and load_relation(model) is none) -%}
     {{ adapter.idivm_equivalence(model, as_of) }}
   {%- else -%}

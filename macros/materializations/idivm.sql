@@ -56,7 +56,7 @@
 {% endmaterialization %}
 
 
-{#- dbt's run_hooks sends a literal `commit;` before hooks outside a transaction, which Spark cannot parse. -#}
+{#- Replaces dbt's run_hooks, which sends a literal `commit;` before hooks outside of a transaction; Spark cannot parse that. -#}
 {% macro idivm_hooks(hooks) %}
   {% for hook in hooks %}
     {% set rendered = render(hook.get('sql')) | trim %}

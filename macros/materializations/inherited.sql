@@ -1,5 +1,5 @@
 {#-
-  dbt-spark's own, and what has to be dropped if the name belonged to a maintained view.
+  dbt-spark's own materializations. They also drop the tables behind the relation if the name belonged to a maintained view.
   dbt's clone looks the view materialization up by this exact name.
 -#}
 {% materialization view, adapter='idivm' %}

@@ -1,4 +1,4 @@
-{#- The same for type `idivm_databricks`, over the materializations of dbt-databricks. -#}
+{#- The same as inherited.sql, for type `idivm_databricks` and the materializations of dbt-databricks. -#}
 {% materialization view, adapter='idivm_databricks' %}
   {%- set behind = adapter.idivm_behind(load_cached_relation(this)) -%}
   {%- set result = materialization_view_databricks() -%}

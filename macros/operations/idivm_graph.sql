@@ -1,4 +1,4 @@
-{#- dbt's graph, for the adapter when dbt calls it and no model is run: tests declare keys, which the catalog's relations do not say. -#}
+{#- dbt's graph, for calls of the adapter outside of a model's run: tests declare keys, and the catalog has no tests. -#}
 {% macro idivm_graph() %}
   {{ return(graph) }}
 {% endmacro %}

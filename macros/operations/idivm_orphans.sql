@@ -1,7 +1,7 @@
 {#-
-  What models that were deleted or renamed left behind:
-    dbt run-operation idivm_orphans                          lists it
-    dbt run-operation idivm_orphans --args '{drop: true}'    drops it
+  Relations that deleted or renamed models left behind:
+    dbt run-operation idivm_orphans                          lists them
+    dbt run-operation idivm_orphans --args '{drop: true}'    drops them
 -#}
 {% macro idivm_orphans(drop=false) %}
   {%- set left = adapter.idivm_orphans(graph, drop) -%}

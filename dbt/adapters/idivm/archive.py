@@ -1,7 +1,7 @@
-"""An archive of Spark's, Hive's and Delta's classes, which the JVM maps at start instead of loading 20,000 of them.
+"""An archive of Spark's, Hive's and Delta's classes. The JVM maps it at start instead of loading 20,000 classes one by one.
 
-Optional: `make_archive.py` makes it. An archive that does not fit, because Java or a JAR has changed, is ignored by the JVM; its
-name changes with them, so the next `prepare` makes another.
+It is optional; `make_archive.py` makes it. The JVM ignores an archive that does not match because Java or a JAR has changed. Its
+name changes with them, so the next `prepare` makes a new one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dbt.adapters.idivm.java import find_java
 
 
 def class_archive(jars: Sequence[str]) -> Path:
-    """The path of the archive for this Java, this pyspark and these JARs, whether it exists or not."""
+    """The path of the archive for this Java, pyspark and set of JARs, whether it exists or not."""
     import pyspark
 
     java = os.path.realpath(find_java() or "java")

@@ -1,8 +1,8 @@
-"""A compiled manifest.json, of whichever dbt, as the manifest of a run: what `idivm run` and `idivm test` work on.
+"""Turning a compiled manifest.json, made by any dbt, into the manifest of a run: the input of `idivm run` and `idivm test`.
 
-dbt is given the manifest instead of a project to parse, so it does the rest as in any run: the order of models, threads,
-selection, logs, run_results.json. The code of each model is its compiled SQL, and the macros are those of the installed dbt, not
-those that the manifest was compiled with (docs/adr/0044).
+dbt gets the manifest instead of a project to parse, and does the rest as in any run: order of models, threads, selection, logs,
+run_results.json. The code of each model is its compiled SQL. The macros are those of the installed dbt, not those with which the
+manifest was compiled (docs/adr/0044).
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from dbt.adapters.idivm.project_access import of_our_type
 
 MATERIALIZED = "idivm"
 PROOF = "idivm_proof"  # the tag of the tests that `idivm test` runs
-# The package that lets other versions of dbt parse the models: its macros have the names of ours.
+# The package with which other versions of dbt can parse the models. Its macros have the same names as ours.
 STAND_IN = "idivm"
 NOT_COMPILED = (
     "{{ exceptions.raise_compiler_error('the manifest has no compiled SQL of this model: `dbt compile` of the whole "
     "project writes it, `dbt parse` and `dbt run --select` of other models do not') }}"
 )
-# dbt 2 calls it 20 or 12, which say the same.
+# dbt 2 calls the schema 20 or 12; both have the same contents.
 _SAME_SCHEMA = ("v12.json", "v20.json")
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest in the file. Raises click's exception where it is none that models can be refreshed from."""
+    """The manifest in the file. Raises ClickException if models cannot be refreshed from it."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def read_manifest(path: Path) -> Manifest:
         found["metadata"]["dbt_schema_version"] = str(WritableManifest.dbt_schema_version)
     try:
         return _with_generic_tests(Manifest.from_writable_manifest(WritableManifest.upgrade_schema_version(found)), found)
-    except Exception as error:  # dbt raises what its parts raise
+    except Exception as error:  # dbt raises errors of many kinds here
         raise _unusable(
             path,
             f"the installed dbt does not understand it, of schema {schema} and made by dbt "
@@ -65,8 +65,10 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def _with_generic_tests(manifest: Manifest, found: Mapping[str, Any]) -> Manifest:
-    """With the tests `unique` and `not_null`, which declare keys, as they were written: dbt-core 1.11 reads each generic
-    test as a singular one, without what it tests."""
+    """The manifest with its generic tests such as `unique` and `not_null`, which declare keys, restored.
+
+    dbt-core 1.11 reads each generic test as a singular one and drops what it tests.
+    """
     generic = {name: GenericTest.from_dict(node) for name, node in found["nodes"].items() if node.get("test_metadata")}
     manifest.nodes.update({name: GenericTestNode.from_resource(test) for name, test in generic.items()})
     return manifest
@@ -81,8 +83,11 @@ def _first_line(error: Exception) -> str:
 
 
 def to_be_run(found: Manifest, config: RuntimeConfig) -> Manifest:
-    """The manifest with compiled SQL as the code of our models, a test of each, the installed macros, and no operations: what
-    runs before and after all models belongs to the dbt that made it."""
+    """The manifest prepared for a run.
+
+    The code of our models is their compiled SQL, each has a test, and macros are the installed ones. Operations are removed:
+    hooks that run before and after all models are left to the dbt that made the manifest.
+    """
     proofs = {}
     for node in tuple(models(found)):
         node.raw_code = literal(node.compiled_code) if node.compiled_code else NOT_COMPILED
@@ -102,7 +107,7 @@ def to_be_run(found: Manifest, config: RuntimeConfig) -> Manifest:
 
 
 def models(found: Manifest) -> Iterator[ModelNode]:
-    """Those that are maintained."""
+    """The maintained models of the manifest."""
     return (node for node in found.nodes.values() if isinstance(node, ModelNode) and node.config.materialized == MATERIALIZED)
 
 
@@ -112,7 +117,7 @@ def literal(sql: str) -> str:
 
 
 def proof_of(model: ModelNode) -> SingularTestNode:
-    """A test that the rows of the model are those of its query."""
+    """A test that the rows of the model equal those of its query."""
     name = f"{PROOF}_{model.unique_id.split('.', 2)[2]}"  # with the version of the model, if it has one
     relation = f"api.Relation.create(schema={json.dumps(model.schema)}, identifier={json.dumps(model.identifier)})"
     sql = f"{{{{ adapter.idivm_equivalence({relation}) }}}}"
@@ -140,14 +145,14 @@ def proof_of(model: ModelNode) -> SingularTestNode:
 
 
 def runtime_config(project_dir: Path, profiles_dir: Path, target: str | None, variables: str) -> RuntimeConfig:
-    """The project and its profile, with the adapter registered. `variables`: YAML, as of --vars.
+    """The project and its profile, with the adapter registered. `variables`: YAML, as for --vars.
 
-    Raises dbt's errors, and one for a profile of another type.
+    Raises dbt's errors, and ClickException for a profile of another type.
     """
     given = parse_cli_vars(variables)
     profile = load_profile(str(project_dir), given, target_override=target)
     of_our_type(profile.credentials)
-    # `profile` is read by dbt 1.11
+    # dbt 1.11 reads `profile`
     arguments = Namespace(
         vars=given,
         project_dir=str(project_dir),
@@ -158,6 +163,6 @@ def runtime_config(project_dir: Path, profiles_dir: Path, target: str | None, va
         which="run",
     )
     config = RuntimeConfig.from_parts(load_project(str(project_dir), False, profile, given), profile, arguments)
-    cleanup_event_logger()  # what is said on the way is said again by the run
+    cleanup_event_logger()  # the run logs these events again
     register_adapter(config, get_mp_context())
     return config

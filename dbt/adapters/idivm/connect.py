@@ -1,7 +1,7 @@
-"""Spark Connect: each connection of dbt is a session of the server, by pyspark's own client. There is no JVM in this process.
+"""Spark Connect: each connection of dbt is a session of the server, through pyspark's own client. This process has no JVM.
 
-The client re-attaches to a running statement when the network breaks, so it is executed once. It sends one again only if the
-server never got it; a server that was restarted answers that it does not know the session.
+If the network connection breaks, the client re-attaches to the running statement, so it is executed only once. It resends a
+statement only if the server never received it. A server that was restarted answers that it does not know the session.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from dbt.adapters.idivm.credentials import IdivmCredentials
 
 T = TypeVar("T")
-# Once connected, a server that does not answer is waited for about two minutes; pyspark would wait for ten.
+# Number of retries once connected: we wait about two minutes for a server that does not answer; pyspark would wait for ten.
 PATIENCE = 7
-# The server has forgotten the session, or is another one than before.
+# Error classes that mean that the server has forgotten the session, or is a different one.
 FORGOTTEN = frozenset(
     {
         "INVALID_HANDLE.SESSION_NOT_FOUND",
@@ -56,12 +56,12 @@ class SessionLost(DbtDatabaseError):
         super().__init__(f"{lost.summary}: {lost.why}. {lost.do[0].upper()}{lost.do[1:]}")
 
     def getCondition(self) -> str:
-        """As pyspark's errors say what they are."""
+        """The error class, as for pyspark's errors."""
         return "SESSION_LOST"
 
 
 class ConnectCursor(SparkCursor):
-    """`execute` sends commands; a query runs when it is fetched or finished."""
+    """`execute` runs commands at once. A query runs when it is fetched or finished."""
 
     def _is_done(self, frame: DataFrame) -> bool:
         relation = frame._plan.plan(frame._session.client)
@@ -73,15 +73,17 @@ _open: WeakSet[ConnectConnection] = WeakSet()
 
 @atexit.register
 def _close_channels() -> None:
-    """gRPC's channels are closed while its threads still run: when the interpreter has ended them, a channel that is closed
-    waits for ever for its last call. The server is not asked to release the sessions, because it may answer no more.
+    """Close gRPC's channels before the interpreter ends its threads.
+
+    A channel that is closed after that waits forever for its last call. The server is not asked to release the
+    sessions, because it may no longer answer.
     """
     for connection in tuple(_open):
         connection.session.client.close()
 
 
 class ConnectConnection(SparkConnection):
-    """Over a session of a Spark Connect server."""
+    """A connection over a session of a Spark Connect server."""
 
     cursor_type = ConnectCursor
     session: SparkSession
@@ -114,12 +116,13 @@ class ConnectConnection(SparkConnection):
 
 
 def open_connect(credentials: IdivmCredentials) -> ConnectConnection:
-    """A session of the server, with the profile's settings. Raises IDIVM-501 to 504, and 507."""
+    """A session of the server with the profile's settings. Raises IDIVM-501 to 504, and 507."""
     from pyspark.sql.connect.session import SparkSession
 
     quiet_pyspark()
     where = f"{credentials.host}:{credentials.port}"
-    for said in (r"\[RETRIES_EXCEEDED\]", "The SQL config .* deprecated"):  # an error follows; those of FIXED are meant
+    # an error follows retries anyway, and FIXED sets deprecated settings on purpose
+    for said in (r"\[RETRIES_EXCEEDED\]", "The SQL config .* deprecated"):
         warnings.filterwarnings("ignore", message=said)
     session = _attempt(where, lambda: SparkSession(connection=_channel(credentials)))
     connection = ConnectConnection(session)
@@ -148,7 +151,7 @@ def _channel(credentials: IdivmCredentials) -> DefaultChannelBuilder:
         **credentials.connect_parameters,
     }
     for key, value in given.items():
-        if value:  # `dbt init` writes an empty token where none was given
+        if value:  # `dbt init` writes an empty token if none was given
             builder.set(key, value)
     return builder
 
@@ -160,7 +163,7 @@ def _be_patient(session: SparkSession, retries: int) -> None:
 
 
 def _attempt(where: str, request: Callable[[], T]) -> T:
-    """The reply to a first request, whose failure says that there is no server, or that it lets us not in."""
+    """The reply to a first request. A failure means that there is no server, or that it denies access."""
     try:
         return request()
     except IdivmError:
@@ -174,19 +177,19 @@ def _refused(error: BaseException) -> str:
 
 
 def _status(error: BaseException) -> str:
-    """gRPC's, such as UNAVAILABLE."""
+    """The gRPC status, such as UNAVAILABLE; "" if there is none."""
     return getattr(getattr(error, "_grpc_status_code", None), "name", "")
 
 
 def _cause(error: BaseException) -> str:
-    """The first line of the message; of errors of gRPC their details, which are in a text of ten lines."""
+    """The first line of the message. For gRPC errors, whose text has ten lines, their details."""
     lines = engine_message(error).splitlines()
     details = [line.partition("=")[2].strip().strip('"') for line in lines if line.strip().startswith("details =")]
     return (details or [line for line in lines if line.strip()] or [type(error).__name__])[0].rstrip(".")
 
 
 def _check_statements(session: SparkSession, where: str) -> None:
-    """The client of Spark 4 sends statements in a field that older servers do not know: they see an empty one."""
+    """Check that the server understands statements. The client of Spark 4 sends them in a field that older servers ignore."""
     if int(session.version.partition(".")[0]) >= 4:
         return
     try:
@@ -198,7 +201,7 @@ def _check_statements(session: SparkSession, where: str) -> None:
 
 
 def _configure(session: SparkSession, where: str, settings: dict[str, str]) -> None:
-    """Set the session's settings. One that cannot be set is an error, unless it has that value already."""
+    """Set the session's settings. A setting that cannot be set is an error, unless it has that value already."""
     for key, value in settings.items():
         try:
             session.conf.set(key, value)

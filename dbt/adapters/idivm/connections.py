@@ -1,4 +1,4 @@
-"""Opens connections: those over Spark sessions here, all others through dbt-spark."""
+"""Opening connections: over Spark sessions here, all others through dbt-spark."""
 
 from __future__ import annotations
 
@@ -50,25 +50,27 @@ class IdivmConnectionManager(SparkConnectionManager):
 
     @classmethod
     def opened(cls, credentials: IdivmCredentials) -> Any:
-        """A handle outside of a dbt command."""
+        """A handle for use outside of a dbt command."""
         connection = Connection(type=Identifier("idivm"), name="idivm", state=ConnectionState.INIT, credentials=credentials)
         return cls.open(connection).handle
 
     @classmethod
     def data_type_code_to_name(cls, type_code: Any) -> str:
-        """A result's type as a contract compares it, without size, precision and scale: `decimal(4,2)` embedded and
-        `DECIMAL_TYPE` over Thrift are both DECIMAL."""
+        """The name of a result's type for comparisons with contracts, without size, precision and scale.
+
+        `decimal(4,2)` (embedded) and `DECIMAL_TYPE` (Thrift) both become DECIMAL.
+        """
         name = str(super().data_type_code_to_name(type_code)).removesuffix("_TYPE")
         return re.sub(r"\([\d, ]+\)", "", name).upper()
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Spark's errors become dbt's, with Spark's text and without its stack traces."""
+        """Turn Spark's errors into dbt's, with Spark's message and without its stack traces."""
         try:
             with super().exception_handler(sql):
                 yield
         except Exception as error:
-            before = error.__context__  # what dbt-spark made another one of
+            before = error.__context__  # the error that dbt-spark has replaced by another
             cause = before if is_engine_exception(before) or isinstance(before, DbtDatabaseError) else error
             self._forget_if_lost(cause)
             if not is_engine_exception(cause) and not has_stack_trace(cause):
@@ -76,7 +78,9 @@ class IdivmConnectionManager(SparkConnectionManager):
             raise DbtDatabaseError(engine_message(cause)) from cause
 
     def _forget_if_lost(self, error: BaseException) -> None:
-        """Have the thread's next statement open another session, and raise SessionLost, if that error is the end of this one."""
+        """If the error means the end of the session, raise SessionLost, and let the
+        thread's next statement open a new session.
+        """
         connection = self.get_if_exists()
         handle = connection.handle if connection is not None and connection.state == ConnectionState.OPEN else None
         lost = handle.lost(error) if isinstance(handle, SparkConnection) else None
@@ -87,7 +91,7 @@ class IdivmConnectionManager(SparkConnectionManager):
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
-        """Like dbt's own, but a query whose rows are not wanted is executed too, and errors while fetching are handled."""
+        """Like dbt's own, but a query whose rows are not wanted is executed as well, and errors while fetching are handled."""
         from dbt_common.clients.agate_helper import empty_table
 
         sql = self._add_query_comment(sql)
@@ -120,17 +124,19 @@ class IdivmConnectionManager(SparkConnectionManager):
             return empty_table()
 
     def without_sql(self, statement: Statement) -> Rows | None:
-        """The reply to a statement of a refresh, if the connection can do it in another way; None if it has to be run."""
+        """The reply to a statement of a refresh, if the connection can answer it without SQL; None if it has to be run."""
         return without_sql(self.get_thread_connection().handle, statement)
 
     def tasks_of_statement(self) -> Callable[[], Tasks | None]:
-        """What tells, from any thread, how far the statement of this thread's connection is; None where nobody knows."""
+        """A function that tells, from any thread, the progress of the statement of this
+        thread's connection; it returns None if unknown.
+        """
         handle = self.get_thread_connection().handle
         return handle.tasks if isinstance(handle, SparkConnection) else lambda: None
 
 
 def connected(credentials: IdivmCredentials) -> SparkConnection:
-    """A session of a Spark Connect server. Its errors are complete texts for the user."""
+    """A session of a Spark Connect server. Errors are complete messages for the user."""
     from dbt.adapters.idivm.connect import open_connect
     from dbt_idivm.errors import IdivmError
 
@@ -141,6 +147,6 @@ def connected(credentials: IdivmCredentials) -> SparkConnection:
 
 
 def finish(cursor: Any) -> None:
-    """Only cursors over Spark sessions are lazy; the others have executed the statement by now."""
+    """Execute the statement if that has not happened yet. Only cursors over Spark sessions are lazy."""
     if hasattr(cursor, "finish"):
         cursor.finish()

@@ -1,6 +1,6 @@
-"""What refreshes took, kept in the project's `.idivm/costs.json` between runs, for each engine apart.
+"""The durations of refreshes, kept in the project's `.idivm/costs.json` between runs, separately for each engine.
 
-Losing the file costs speed, not truth: what cannot be read is ignored, reported once, and replaced.
+Losing the file affects speed, not correctness: contents that cannot be read are ignored, reported once, and replaced.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOST_ENGINES = 20
 
 
 def engine_identity(credentials: Any) -> str:
-    """By which an engine is recognised: durations of another one say nothing. A server has its own machine."""
+    """The key of an engine: durations of another engine are not comparable. A server has its own machine."""
     if credentials.is_embedded:
         return f"embedded {platform.node()} {os.cpu_count() or 0} cores"
     return f"{credentials.method} {credentials.host}:{getattr(credentials, 'port', '')}"
@@ -32,7 +32,7 @@ class CostsFile:
         self.path, self.engine = path, engine
 
     def load(self) -> tuple[Experience, str | None]:
-        """The experience with this engine, and a warning if there is something that cannot be used."""
+        """(experience with this engine, a warning if parts of the file cannot be used)."""
         try:
             found = self._content()
         except FileNotFoundError:
@@ -51,14 +51,14 @@ class CostsFile:
         return experience, None if is_whole else f"{self.path} has figures that are no durations or prices; they are ignored"
 
     def _content(self) -> dict[str, Any]:
-        """Raises OSError, ValueError."""
+        """The parsed file. Raises OSError or ValueError."""
         found = json.loads(self.path.read_text(encoding="utf-8"))
         if not isinstance(found, dict):
             raise ValueError("it holds no object")
         return found
 
     def save(self, experience: Experience) -> None:
-        """Replace the file in one step, with what it has of other engines. Raises OSError."""
+        """Replace the file atomically, keeping its entries for other engines. Raises OSError."""
         try:
             found = self._content()
         except (OSError, ValueError, RecursionError):

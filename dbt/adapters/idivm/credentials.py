@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ANSI = "spark.sql.ansi.enabled"
 TIME_ZONE = "spark.sql.session.timeZone"
-# With these the text of a statement means the same on every server, whatever the server's own settings are.
+# With these settings SQL means the same on every server, whatever the server's own settings are.
 FIXED = {
     ANSI: "true",  # dbt-spark forces it off
     "spark.sql.variable.substitute": "false",  # ${..} would be replaced, in names, in literals, in the state
@@ -30,15 +30,15 @@ FIXED = {
     "spark.sql.ansi.relationPrecedence": "false",  # a comma in FROM binds like a JOIN
     "spark.sql.caseSensitive": "false",
     "spark.sql.readSideCharPadding": "true",
-    "spark.sql.decimalOperations.allowPrecisionLoss": "true",  # averages of decimals that are added to divide by its rule
-    # rows would be left out silently, of a change feed whose files VACUUM has removed
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",  # additive averages of decimals rely on its rule for divisions
+    # otherwise rows of a change feed whose files VACUUM has removed would be skipped silently
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.files.ignoreCorruptFiles": "false",
-    # DESCRIBE would cut the types of structs with more than 25 fields: what others change behind that would not be seen
+    # otherwise DESCRIBE truncates structs with more than 25 fields, which hides changes in the rest
     "spark.sql.debug.maxToStringFields": "100000",
-    # the change feed passes rows as Java objects, and the old classes have no 10 October 1582
+    # the change feed passes rows as Java objects, and the old classes cannot represent 10 October 1582
     "spark.sql.datetime.java8API.enabled": "true",
-    # with the new ones Delta cannot answer MIN and MAX of a DATE column from its log, and fails: ClassCastException
+    # with the new classes Delta fails to answer MIN and MAX of a DATE column from its log: ClassCastException
     "spark.databricks.delta.optimizeMetadataQuery.enabled": "false",
 }
 # Without the change data feed a table cannot be the input of a maintained view, so new tables get it by default.
@@ -46,7 +46,7 @@ CHANGE_FEED = "spark.databricks.delta.properties.defaults.enableChangeDataFeed"
 
 
 class ConnectionMethod(StrEnum):
-    """dbt-spark's methods, `embedded` and `connect`. `session` means the same as `embedded` here."""
+    """dbt-spark's methods, plus `embedded` and `connect`. Here `session` means the same as `embedded`."""
 
     EMBEDDED = "embedded"
     SESSION = "session"
@@ -56,39 +56,39 @@ class ConnectionMethod(StrEnum):
     CONNECT = "connect"
 
 
-# Checked before dbt-spark does, whose message would name its own extras. Parsing and listing work without Spark, so
-# `embedded` is not among these; dbt-spark checks for pyspark when the method is `session`.
+# Checked before dbt-spark does, because its message would name its own extras. `embedded` is not listed, because parsing and
+# listing work without Spark; dbt-spark checks for pyspark if the method is `session`.
 NEEDED = {
     ConnectionMethod.SESSION: "pyspark",
     ConnectionMethod.THRIFT: "pyhive",
     ConnectionMethod.HTTP: "pyhive",
     ConnectionMethod.CONNECT: "spark-connect",
 }
-# `sc://name:15002/;token=..;user_id=..`, as clients of Spark Connect have it
+# `sc://name:15002/;token=..;user_id=..`, as in clients of Spark Connect
 CONNECT_URL = re.compile(r"sc://(?P<host>\[[^\]]+\]|[^:/;]+)(:(?P<port>\d+))?/?(;(?P<parameters>.*))?")
 CONNECT_PORT = 15002
 
 
 @dataclass(repr=False)
 class IdivmCredentials(SparkCredentials):
-    """dbt-spark's credentials, with defaults for the embedded session and one SQL dialect on every method."""
+    """dbt-spark's credentials, with defaults for the embedded session and the same SQL dialect for every method."""
 
     method: ConnectionMethod = ConnectionMethod.EMBEDDED  # type: ignore[assignment]
     # 443 as in dbt-spark, and 15002 for `connect`
     port: int | None = None  # type: ignore[assignment]
-    # What else Spark Connect sends with each request, such as headers that a proxy asks for.
+    # Parameters that Spark Connect sends with each request, such as headers that a proxy requires.
     connect_parameters: dict[str, str] = field(default_factory=dict)
     time_zone: str = "UTC"
-    # Relative paths count from the project's folder; None is `.idivm` there.
+    # Relative to the project's folder; None means `.idivm` there.
     state_dir: str | None = None
     warehouse_dir: str | None = None
     catalog: Literal["hive", "in-memory"] = "hive"
     driver_memory: str = "3g"
-    # How long a Spark that is started for this project stays after its last use: 90s, 30m, 2h. None: it ends with its process.
+    # How long a Spark started for this project keeps running after its last use: 90s, 30m, 2h. None: it ends with its process.
     keep_warm: str | None = None
-    # A statement that is sent twice could apply a MERGE twice.
+    # Retrying a statement could apply a MERGE twice.
     query_retries: int = 0
-    # Seconds to sleep; a server itself waits five seconds before it reports that a statement still runs.
+    # In seconds. A server itself waits five seconds before it reports that a statement is still running.
     poll_interval: int = 1
 
     def __post_init__(self) -> None:
@@ -112,7 +112,7 @@ class IdivmCredentials(SparkCredentials):
             self.server_side_parameters = thrift_parameters(self.server_side_parameters)
 
     def _read_connect_url(self, url: str) -> None:
-        """Take a URL of Spark Connect apart, so that no secret in it is shown as a part of the host."""
+        """Split a Spark Connect URL into settings, so that no secret in it is shown as part of the host."""
         found = CONNECT_URL.fullmatch(url if url.startswith("sc://") else f"sc://{url}")
         pairs = [each.partition("=") for each in (found["parameters"] or "").split(";") if each] if found else []
         if found is None or not all(between and value for _, between, value in pairs):
@@ -132,7 +132,7 @@ class IdivmCredentials(SparkCredentials):
 
     @property
     def engine(self) -> Engine:
-        """What refreshes take the server for."""
+        """The `Engine` that refreshes assume for this connection."""
         from dbt_idivm.refresh.engine.engine import EMBEDDED, SPARK_DELTA
 
         return EMBEDDED if self.is_embedded else SPARK_DELTA
@@ -143,18 +143,18 @@ class IdivmCredentials(SparkCredentials):
 
     @property
     def state_folder(self) -> Path:
-        """The folder of Spark's own files, of locks and of what was learned."""
+        """The folder of Spark's own files, of locks and of learned durations."""
         return Path(self.state_dir or ".idivm")
 
     def resolve_paths(self, project_root: str | Path) -> None:
-        """Make the folders absolute; called once the project is known, because dbt reads profiles before projects."""
+        """Make the folders absolute. It is called once the project is known, because dbt reads profiles before projects."""
         state = Path(project_root, self.state_dir or ".idivm").expanduser()
         self.state_dir = str(state)
         if self.warehouse_dir is not None:
             self.warehouse_dir = str(Path(project_root, self.warehouse_dir).expanduser())
 
     def __repr__(self) -> str:
-        """What `dbt debug` shows: without passwords, tokens and server settings."""
+        """The text that `dbt debug` shows, without passwords, tokens and server settings."""
         return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self.connection_info())})"
 
     def _connection_keys(self) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ class IdivmCredentials(SparkCredentials):
 
 
 def seconds_of(text: str) -> int:
-    """`90s`, `30m` or `2h` in seconds. Raises DbtRuntimeError for anything else."""
+    """`90s`, `30m` or `2h` in seconds. Raises DbtRuntimeError for any other text."""
     found = re.fullmatch(r"([1-9]\d*)([smh])", text)
     if found is None:
         raise DbtRuntimeError(f"'{text}' is not a time such as 90s, 30m or 2h")
@@ -174,6 +174,6 @@ def seconds_of(text: str) -> int:
 
 
 def thrift_parameters(parameters: dict[str, Any]) -> dict[str, str]:
-    """The Spark Thrift Server ignores plain keys when a session opens; with this prefix it sets them."""
+    """The parameters with the prefix `set:hiveconf:`. The Spark Thrift Server ignores keys without it when a session opens."""
     prefix = "set:hiveconf:"
     return {key if key.startswith("set:") else prefix + key: value for key, value in parameters.items()}

@@ -1,7 +1,7 @@
-"""What `dbt docs generate` shows of a maintained model beside its columns: how it is maintained, and what its last refresh did.
+"""Facts that `dbt docs generate` shows about a maintained model: how it is maintained, and what its last refresh did.
 
-dbt's catalog has statistics of a relation, which an adapter may add. What holds whatever refreshes do is put into `meta` of
-models and columns, too: dbt writes the manifest after the catalog. A mixin, as `maintenance.py`.
+dbt's catalog has statistics of a relation, which an adapter may add. Facts that do not depend on refreshes are also put into
+`meta` of models and columns; dbt writes the manifest after the catalog. This is a mixin, like `maintenance.py`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from dbt_idivm.report.for_catalog import Fact
 
 logger = AdapterLogger("Idivm")
-COMMITS = 20  # of the history of each model's table, at most: the last refresh, and how much changes
+COMMITS = 20  # maximal number of commits read per table: for the last refresh, and for how much changes
 MATERIALIZED = "idivm"
 
-Columns = Mapping[str, Mapping[str, Any]]  # column → its name, type and index, as in catalog.json
+Columns = Mapping[str, Mapping[str, Any]]  # column → {name, type, index}, as in catalog.json
 
 
 @dataclass
 class Facts:
-    """Relation → facts, and the models whose plan is known: unique ID → facts, and their IDs."""
+    """`of_relations`: relation → facts. `of_plans`: unique ID of a model with a known plan → (facts, its ID columns)."""
 
     of_relations: dict[str, list[Fact]] = field(default_factory=dict)
     of_plans: dict[str, tuple[tuple[Fact, ...], tuple[str, ...]]] = field(default_factory=dict)
@@ -47,7 +47,9 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
     def get_filtered_catalog(
         self, relation_configs: Iterable[Any], used_schemas: frozenset[tuple[str, str]], relations: set[Any] | None = None
     ) -> tuple[agate.Table, list[Exception]]:
-        """The catalog, with facts about maintained models. They are worth no failure: without them it is dbt-spark's."""
+        """The catalog, with facts about maintained models. If they cannot be determined, it
+        is dbt-spark's catalog without an error.
+        """
         configs = tuple(relation_configs)
         whole, problems = self.get_catalog(configs, used_schemas)
         wanted = set(map(self._idivm_name, relations or ()))
@@ -87,7 +89,7 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
         return found
 
     def _project(self, configs: Sequence[Any], columns: Mapping[str, Columns]) -> Project:
-        """dbt's graph as the artifacts of a project, with what is compiled by now, and with the catalog's columns."""
+        """dbt's graph as the artifacts of a project, with the SQL that is compiled by now and the catalog's columns."""
         from dbt_idivm.declared_keys import relation_names
         from dbt_idivm.project import Project
 
@@ -106,7 +108,7 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
         )
 
     def _stored(self, models: Mapping[str, Model], columns: Mapping[str, Columns]) -> dict[str, Stored]:
-        """Unique ID → what the engine says of the model's table, asked on as many connections as dbt has threads."""
+        """Unique ID → facts from the engine about the model's table, queried on as many connections as dbt has threads."""
         wanted = {key: table for key, model in models.items() if (table := self._table(model)) is not None}
         parts = [dict(list(wanted.items())[at :: self.config.threads]) for at in range(self.config.threads)]
         with executor(self.config) as pool:
@@ -118,7 +120,7 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
             return {key: stored for each in asked for key, stored in each.result().items()}
 
     def _table(self, model: Model) -> str | None:
-        """The table with a model's rows, by what dbt knows of relations without another statement."""
+        """The table with a model's rows, found by dbt's cached relations without another statement; None if there is none."""
         from dbt_idivm.refresh.catalog.relations import Described, own_properties
         from dbt_idivm.relation_name import name_parts
         from dbt_idivm.report.stored import table_of
@@ -153,7 +155,7 @@ def with_statistics(catalog: agate.Table, facts: Mapping[str, Sequence[Fact]]) -
         for row in catalog.rows
     }
     names = list(dict.fromkeys(name for each in columns.values() for name in each))
-    # without casts: a text that looks like a number, a time or "none" is a text
+    # without casts: a text that looks like a number, a time or "none" stays a text
     types = [agate.Boolean() if name.endswith(":include") else agate.Text(cast_nulls=False) for name in names]
     rows = [(*row, *(columns[_relation(row)].get(name) for name in names)) for row in catalog.rows]
     return agate.Table(rows, [*catalog.column_names, *names], [*catalog.column_types, *types])
@@ -185,8 +187,11 @@ def _is_ours(config: Any) -> bool:
 
 
 def _describe(config: Any, facts: Facts) -> None:
-    """Add what the plan says to `meta` of a model and of its columns. Its own dict, since that of its config is compared by
-    `state:modified`; and no times, so that the manifest is the same whatever refreshes did."""
+    """Add the facts of the plan to `meta` of a model and of its columns.
+
+    `meta` is replaced by a new dict, because `state:modified` compares that of the config. It contains no times, so that
+    the manifest does not depend on refreshes.
+    """
     found, ids = facts.of_plans.get(config.unique_id, ((), ()))
     if found:
         config.meta = {**config.meta, **{fact.key: fact.value for fact in found}}

@@ -1,4 +1,4 @@
-"""`idivm doctor`: whether the models can be maintained with the profile, the engine and the inputs that there are."""
+"""`idivm doctor`: whether the models can be maintained with the given profile, engine and inputs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _interval(text: str | None) -> timedelta | None:
 
 
 def _checks(project_dir: Path, profiles_dir: Path | None, target: str | None, every: timedelta | None) -> Iterator[Check]:
-    """What is found, as far as one thing allows to look at the next."""
+    """The results of all checks, up to the first failure that makes further checks impossible."""
     yield Check("versions", "ok", ", ".join(_versions()))
     try:
         credentials = credentials_of(project_dir, profiles_dir, target, (OWN, DATABRICKS))

@@ -1,4 +1,4 @@
-"""Look-ups of the planner, as generators of statements, run on a connection outside of a dbt command."""
+"""Running the planner's look-ups, which are generators of statements, on a connection outside of a dbt command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def drive(handle: Any, steps: Steps[T]) -> T:
-    """The result of the steps, each of whose statements is run on the connection. Raises what they raise."""
+    """Run all statements of `steps` on the connection and return their result. Raises the errors that `steps` raise."""
     return driven(steps, lambda statement: _reply(handle, statement))
 
 

@@ -1,4 +1,4 @@
-"""Constraints in properties files that dbt leaves out of its manifest: those of the table of a source, a seed or a snapshot.
+"""Constraints in properties files that dbt drops from its manifest: those of the table of a source, a seed or a snapshot.
 
     sources:
       - name: shop
@@ -6,7 +6,7 @@
           - name: orders
             constraints: [{type: primary_key, columns: [id]}]
 
-dbt keeps those of columns, and those of models.
+dbt keeps constraints of columns, and of models.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DO = "give the constraint to the column; to each of its columns, if it is a pri
 
 
 def dropped(node: Node, project: Path) -> Iterator[Ignored]:
-    """The keys that the properties of a node in the project's folder state without effect; nothing where they cannot be read."""
+    """The keys that a node's properties in the project's folder declare without effect. Nothing if the file cannot be read."""
     kind = str(node.get("resource_type"))
     file = str(node.get("patch_path") or node.get("original_file_path") or "").rpartition("://")[2]
     if kind not in ("source", "seed", "snapshot") or not file.endswith((".yml", ".yaml")):
@@ -50,6 +50,6 @@ def _named(holder: Any, part: str, name: Any) -> list[Mapping[str, Any]]:
 
 
 def _list(holder: Any, part: str) -> list[Mapping[str, Any]]:
-    """The mappings in a list of a mapping; nothing where the file has something else."""
+    """The mappings in the list `holder[part]`; [] if the file has something else there."""
     found = holder.get(part) if isinstance(holder, Mapping) else None
     return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []

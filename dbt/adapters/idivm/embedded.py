@@ -39,7 +39,7 @@ _starting = threading.Lock()
 
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 
-# Small data on one machine: few partitions, no web server, no look-up of the host's name.
+# For small data on one machine: few partitions, no web server, no look-up of the host name.
 SMALL_AND_LOCAL = {
     "spark.app.name": "dbt-idivm",
     "spark.master": "local[*]",
@@ -48,7 +48,7 @@ SMALL_AND_LOCAL = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",  # of VACUUM, whose default are 10,000 tasks
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",  # for VACUUM, which uses 10,000 tasks by default
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
@@ -56,7 +56,7 @@ SMALL_AND_LOCAL = {
     "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
 }
 
-# As Spark's own `spark.redaction.regex`.
+# The same as Spark's `spark.redaction.regex`.
 SECRET = re.compile(r"secret|password|token|access[.]?key", re.IGNORECASE)
 
 LOG4J = """\
@@ -72,17 +72,17 @@ rootLogger.appenderRef.file.ref = file
 
 
 def new_session(credentials: IdivmCredentials) -> SparkSession:
-    """A session that shares catalog and engine with the others, but neither settings nor temporary views."""
+    """A new session. It shares catalog and engine with the others, but neither settings nor temporary views."""
     session = start(credentials).newSession()
     for key, value in credentials.server_side_parameters.items():
-        # A session that somebody else started lacks these; static ones cannot be changed any more.
+        # A Spark that somebody else started lacks these; static settings cannot be changed any more.
         if session.conf.isModifiable(key) and session.conf.get(key, None) != value:
             session.conf.set(key, value)
     return session
 
 
 def start(credentials: IdivmCredentials) -> SparkSession:
-    """The process's Spark: the active one if there is one, else a new one under the profile's settings."""
+    """The process's Spark: the active one if there is one, else a new one with the profile's settings."""
     with _starting:
         if missing_module("pyspark"):
             raise DbtRuntimeError(f"The embedded Spark needs the package pyspark. {install_advice('pyspark')}")
@@ -95,7 +95,7 @@ def start(credentials: IdivmCredentials) -> SparkSession:
 
 
 def resolve_jars(credentials: IdivmCredentials | None = None) -> list[str]:
-    """The Delta JARs, fetched now if they are not on this machine yet."""
+    """The paths of the Delta JARs. They are downloaded if they are not on this machine yet."""
     return delta_jars(credentials.server_side_parameters if credentials else {})
 
 
@@ -115,7 +115,7 @@ def _launch(credentials: IdivmCredentials) -> SparkSession:
 
     check_java()
     quiet_pyspark()
-    # Spark's Python workers must be of this version; pyspark takes the first python3 on PATH.
+    # Spark's Python workers must run this Python version; pyspark would take the first python3 on PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     state_dir = credentials.state_folder
     state_dir.mkdir(parents=True, exist_ok=True)
@@ -125,7 +125,7 @@ def _launch(credentials: IdivmCredentials) -> SparkSession:
     try:
         with open(state_dir / "jvm.log", "w") as log:
             inherited = {"stdout": log, "stderr": subprocess.STDOUT}
-            # The JVM holds the lock as well: it ends a little later than this process.
+            # The JVM holds the lock as well, because it ends a little later than this process.
             gateway = launch_gateway(_shown(conf), {**inherited, "pass_fds": [lock] if lock is not None else []})
             SparkContext._ensure_initialized(gateway=gateway, conf=conf)
         return SparkSession.builder.config(conf=conf).getOrCreate()
@@ -136,7 +136,7 @@ def _launch(credentials: IdivmCredentials) -> SparkSession:
 
 
 def _spark_conf(credentials: IdivmCredentials, state_dir: Path, jars: list[str]) -> SparkConf:
-    """All settings of a new Spark; `server_side_parameters` of the profile win over the defaults here."""
+    """All settings of a new Spark. `server_side_parameters` of the profile override the defaults here."""
     from pyspark import SparkConf
 
     given = dict(credentials.server_side_parameters)
@@ -156,7 +156,7 @@ def _spark_conf(credentials: IdivmCredentials, state_dir: Path, jars: list[str])
 
 
 def _shown(conf: SparkConf) -> SparkConf:
-    """The settings for the JVM's command line, which everybody can read: the context gets the secret ones later."""
+    """The settings for the JVM's command line, which is visible to all users. Secret ones are passed to the context later."""
     from pyspark import SparkConf
 
     return SparkConf(loadDefaults=False).setAll([(key, value) for key, value in conf.getAll() if not SECRET.search(key)])
@@ -171,7 +171,7 @@ def _metastore_url(state_dir: Path) -> str:
 
 
 def _warehouse(credentials: IdivmCredentials, state_dir: Path) -> str:
-    """The folder of tables. The in-memory catalog loses them when the process ends, so there it is a temporary folder."""
+    """The folder of tables. It is temporary for the in-memory catalog, which loses its tables when the process ends."""
     if credentials.warehouse_dir:
         return credentials.warehouse_dir
     if credentials.catalog == "hive":
@@ -187,7 +187,7 @@ def _java_options(credentials: IdivmCredentials, state_dir: Path, jars: list[str
     archive = class_archive(jars)
     return [
         *([f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []),
-        # The default heap starts small and grows late, and its collector runs concurrently with the program: a fifth of all time.
+        # The default heap starts small and grows late, and its concurrent collector takes a fifth of the total time.
         "-XX:+UseParallelGC",
         f"-Xms{credentials.driver_memory}",
         f"-Dlog4j2.configurationFile=file:{log4j}",

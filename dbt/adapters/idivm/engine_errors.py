@@ -1,4 +1,4 @@
-"""The contents of the engine's exceptions: Spark's error class and its message."""
+"""Reading the engine's exceptions: Spark's error class and the message."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from typing import Any, TypeGuard
 
 from dbt_idivm.refresh.protocol import EngineError
 
-# `[DELTA_MISSING_CHANGE_DATA] Error getting change data ..`, `[A.B] ..`, also behind a Java class name.
+# `[DELTA_MISSING_CHANGE_DATA] Error getting change data ..`, `[A.B] ..`, also after a Java class name.
 BRACKETED = re.compile(r"\[([A-Z][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)?)\]")
 
-# Before the message: a Java class, and over Thrift two of them, with the error class between.
+# The prefix of a message: a Java class; over Thrift two of them, with the error class in between.
 JAVA_CLASSES = re.compile(
     r"^(?:(?:[\w.]+Exception: )?Error running query: \[[A-Z0-9_.]+\] )?"
     r"(?:\w+\.)+\w+(?:Exception|Error):\s+(?=\[)"
 )
-# Below the stack trace: the causes of an error, as text.
+# The causes of an error, as text after the stack trace.
 CAUSED_BY = re.compile(
     r"^Caused by: (?:\w+\.)+[\w$]+: (?=\[)(.*?)(?=\n\s*at \w|\n\s*\.\.\. |\nCaused by: |\Z)", re.MULTILINE | re.DOTALL
 )
-# What raise_error() throws in a task of Spark 3.5; newer ones have a class for it, and show a state with every error.
+# The exception of raise_error() in a task of Spark 3.5. Newer versions have an error class for it, and show a SQLSTATE with every
+# error.
 RAISED = re.compile(
     r"^Caused by: java\.lang\.RuntimeException: ((?!\[).*?)(?=\n\s*at \w|\n\s*\.\.\. |\nCaused by: |\Z)", re.MULTILINE | re.DOTALL
 )
 STATE = "SQLSTATE"
-# What values can raise, of the classes that have a state of SQL's class 22 in Spark 3.5, which does not show states.
+# The error classes with a SQLSTATE of class 22 that data can cause. Spark 3.5 does not show the state.
 OF_DATA = frozenset(
     (
         "ARITHMETIC_OVERFLOW",
@@ -57,9 +58,9 @@ OF_DATA = frozenset(
         "USER_RAISED_EXCEPTION",
     )
 )
-# An error in the text of a statement shows it from its beginning, where dbt puts its comment.
+# A syntax error shows the statement from its beginning, where dbt inserts its comment.
 QUERY_COMMENT = re.compile(r"(== SQL[^\n]*==\s*)/\*.*?\*/\s*", re.DOTALL)
-# What older Sparks and Deltas say without a class of its own, and the class that newer ones say it with.
+# Errors that have no class of their own in older versions of Spark and Delta, with their class in newer versions.
 _NAMED_LATER = tuple(
     (re.compile(text, re.MULTILINE), name)
     for text, name in (
@@ -76,20 +77,20 @@ _NAMED_LATER = tuple(
         ),
     )
 )
-# Errors that name the place where a statement failed, and not the cause.
+# Error classes that name the place where a statement failed instead of the cause.
 _WRAPPERS = ("", "TASK_WRITE_FAILED")
 STACK_TRACE = re.compile(r"\n\s*at \w+(?:\.\w+)+[.$]|\nJVM stacktrace:")
 
 
 def is_engine_exception(error: BaseException | None) -> TypeGuard[BaseException]:
-    """Whether it is an exception of pyspark or py4j, by the name of its module, because neither need be installed."""
+    """Whether this is an exception of pyspark or py4j. It is recognised by its module name, because neither need be installed."""
     return error is not None and type(error).__module__.partition(".")[0] in ("pyspark", "py4j")
 
 
 def engine_message(error: BaseException | None) -> str:
-    """The message, without the names of Java classes before it and the stack trace after it, and dbt's comment within it.
+    """The message, without Java class names before it, the stack trace after it, and dbt's comment inside it.
 
-    If it reports only that a task failed, the message of the task comes first.
+    If it only reports that a task failed, the message of the task comes first.
     """
     message = _plain(_text(error))
     found = BRACKETED.match(message)
@@ -102,7 +103,9 @@ def _plain(text: str) -> str:
 
 
 def _cause(error: BaseException | None) -> tuple[str, str] | None:
-    """Class and message of the innermost error of Spark that caused this one: from the JVM if it is local, else from the text."""
+    """(error class, message) of the innermost Spark error that caused this one, from
+    the JVM if it is local, else from the text.
+    """
     found = None
     java = getattr(getattr(error, "java_exception", None), "getCause", lambda: None)()
     while java is not None:
@@ -121,7 +124,7 @@ def _cause(error: BaseException | None) -> tuple[str, str] | None:
 def _java_condition(java: Any) -> str:
     try:
         return java.getCondition() or ""
-    except Exception:  # py4j's, for an exception that is none of Spark's and has no such method
+    except Exception:  # py4j's error if the exception is not one of Spark's and has no such method
         return ""
 
 
@@ -130,13 +133,13 @@ def has_stack_trace(error: BaseException | None) -> bool:
 
 
 def _text(error: BaseException | None, whole: bool = False) -> str:
-    """Its whole message; a dbt exception has it in `msg`, without indentation. `whole`: with the stack trace of the JVM."""
+    """The whole message. A dbt exception has it in `msg`, without indentation. `whole`: including the stack trace of the JVM."""
     java = None if whole else getattr(error, "java_exception", None)
     return str(java.toString() if java is not None else getattr(error, "msg", None) or error)
 
 
 def engine_error(error: BaseException) -> EngineError:
-    """An exception, or anything that it was raised from, as a coded error for the refresh driver."""
+    """An exception, or one that it was raised from, as a coded error for the refresh driver."""
     for cause in _chain(error):
         condition = _condition(cause)
         if condition and condition not in _WRAPPERS:
@@ -151,7 +154,7 @@ def engine_error(error: BaseException) -> EngineError:
 
 
 def _as_newer_servers(error: EngineError, said: str) -> EngineError:
-    """An error as newer servers report it: with a class, and with the state if it is one of values."""
+    """The error as newer servers report it: with an error class, and with a SQLSTATE if it is caused by data."""
     name = error.error_class
     if name in _WRAPPERS:
         name = next((later for pattern, later in _NAMED_LATER if pattern.search(said)), name)

@@ -1,11 +1,11 @@
-"""What to install when a package is missing that only one connection method needs."""
+"""Installation advice for packages that only some connection methods need."""
 
 from __future__ import annotations
 
 from importlib.metadata import requires
 from importlib.util import find_spec
 
-# extra -> the modules that it needs. PyHive alone does not install what it needs to connect to a server.
+# extra → the modules that it needs. PyHive alone does not install the packages that it needs to connect to a server.
 MODULES = {
     "pyspark": ("pyspark",),
     "pyhive": ("pyhive", "thrift", "thrift_sasl"),
@@ -14,12 +14,12 @@ MODULES = {
 
 
 def missing_module(extra: str) -> str | None:
-    """The first module of an extra that cannot be imported here."""
+    """The first module of an extra that cannot be imported here; None if all can."""
     return next((module for module in MODULES[extra] if find_spec(module) is None), None)
 
 
 def install_advice(extra: str) -> str:
-    """How to install an extra's packages: by their own names, whatever index or file this package was installed from."""
+    """How to install an extra's packages. They are given by name, because this package may come from any index or file."""
     if extra == "spark-connect" and missing_module("pyspark") is None:
         return "Install with: pip install 'pyspark[connect]'"
     declared = (text.partition(";") for text in requires("dbt-idivm") or ())

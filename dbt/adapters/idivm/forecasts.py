@@ -1,4 +1,4 @@
-"""`idivm plan`, and the operation `idivm_plan` behind it: what the next refresh of each model would do, as a table or as JSON."""
+"""`idivm plan` and its operation `idivm_plan`: what the next refresh of each model would do, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 @dataclass(frozen=True)
 class Foreseen:
-    """One model, and its forecast, or why its refresh would fail."""
+    """A model, and its forecast or the error that its refresh would raise."""
 
     model: str
     forecast: Forecast | None
@@ -87,7 +87,7 @@ def plan_command(
     chosen = [
         part for option, values in (("--select", select), ("--exclude", exclude)) for value in values for part in (option, value)
     ]
-    # dbt would replace a manifest that has the SQL of all models by one with that of the selected models, or of none
+    # otherwise dbt replaces a manifest with the SQL of all models by one with that of the selected models only, or of none
     common.append("--no-write-json")
     full = ["--full-refresh"] if full_refresh else []
     with TemporaryDirectory() as folder:
@@ -100,7 +100,7 @@ def plan_command(
 
 
 def _compared_with(state: Path, project_dir: Path) -> list[str]:
-    """dbt's options for a state, which dbt would look for in the project's folder. Its own errors do not name the folder."""
+    """dbt's options for --state. dbt would resolve it against the project's folder, and its errors do not name the folder."""
     from dbt_idivm.artifacts import artifacts
     from dbt_idivm.schema_file import SchemaFileError
     from dbt_idivm.target_folder import target_folder
@@ -118,7 +118,7 @@ def _compared_with(state: Path, project_dir: Path) -> list[str]:
 
 
 def _dbt(*args: str) -> object:
-    """The result of a dbt command that prints errors only."""
+    """Run a dbt command that prints only errors, and return its result."""
     from dbt.cli.main import dbtRunner
 
     outcome = dbtRunner().invoke(list(args))
@@ -132,7 +132,7 @@ def _dbt(*args: str) -> object:
 
 
 def _dbt_unseen(*args: str) -> object:
-    """The same, but what it prints is shown only if it fails: of a single model `compile` prints the SQL, at any log level."""
+    """Like `_dbt`, but its output is shown only if it fails: for a single model, `compile` prints the SQL at any log level."""
     said = StringIO()
     try:
         with redirect_stdout(said):
@@ -143,7 +143,9 @@ def _dbt_unseen(*args: str) -> object:
 
 
 def compiled_models(file: Path) -> Iterator[tuple[str, str]]:
-    """(unique_id, compiled SQL) of what the dbt command with these results compiled, in its order. Raises DbtRuntimeError."""
+    """(unique_id, compiled SQL) for each node that the dbt command with these results
+    compiled, in its order. Raises DbtRuntimeError.
+    """
     if not file.exists():
         raise DbtRuntimeError(f"there is no {file}: run `dbt compile` first, or `idivm plan`, which does both")
     for result in json.loads(file.read_text(encoding="utf-8"))["results"]:
@@ -152,7 +154,7 @@ def compiled_models(file: Path) -> Iterator[tuple[str, str]]:
 
 
 def table(found: Iterable[Foreseen], sql: bool, width: int | None = None) -> str:
-    """For the terminal: a row for each model, then errors, and with `sql` the MERGEs, one after the other."""
+    """The terminal output: a row for each model, then errors and warnings, and with `sql` the MERGE of each."""
     found = list(found)
     if not found:
         return "There is no idivm model among those that were selected (with --state: that differ from it, or read what does)."
@@ -179,7 +181,7 @@ def table(found: Iterable[Foreseen], sql: bool, width: int | None = None) -> str
 
 
 def as_json(found: Iterable[Foreseen]) -> str:
-    """All that is known of each model."""
+    """All facts about each model, as JSON."""
     return json.dumps([asdict(each) for each in found], indent=2, ensure_ascii=False)
 
 
@@ -191,7 +193,7 @@ def _way(forecast: Forecast) -> str:
 
 
 def _estimates(forecast: Forecast) -> str:
-    """The seconds of what may be done, the smallest first; those of a refresh that follows a migration are apart."""
+    """The seconds of each alternative, the smallest first. A refresh that follows a migration has a line of its own."""
     found = sorted(forecast.cost.alternatives.items(), key=lambda item: item[1]) if forecast.cost is not None else ()
     then = forecast.then
     after = [f"then {then.chosen} {then.estimate:.1f} s"] if then is not None else []

@@ -16,7 +16,7 @@ from dbt.adapters.idivm.shared import IdivmMixin
 
 @dataclass
 class IdivmConfig(MergedSettings, SparkConfig):
-    """dbt-spark's settings, and ours."""
+    """dbt-spark's settings plus ours."""
 
 
 class IdivmAdapter(IdivmMixin, DocsMixin, SparkAdapter):

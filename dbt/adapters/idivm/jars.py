@@ -1,4 +1,4 @@
-"""The Delta JARs that fit the installed pyspark: resolved once through Spark's own resolver, then passed as files.
+"""The Delta JARs for the installed pyspark: resolved once through Spark's own resolver, then passed as files.
 
 Resolving costs a second or two and eighty console lines at every start, and needs the network at the first one; so
 it is done in a separate process with captured output, and the result is kept in the user's cache folder.
@@ -20,10 +20,10 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.idivm.extras import install_advice
 
 SCALA = "2.13"
-# Settings for the repositories that Spark's resolver uses; passed on when the profile sets them.
+# Settings for the repositories that Spark's resolver uses. They are passed on if the profile sets them.
 RESOLVER_CONFS = ("spark.jars.ivySettings", "spark.jars.repositories", "spark.jars.ivy")
 
-# Starts no Spark, only the gateway: spark-submit resolves the packages first and leaves the files in `spark.jars`.
+# This starts only the gateway, no Spark: spark-submit resolves the packages first and puts the files into `spark.jars`.
 RESOLVE = """
 import sys
 from pyspark import SparkConf
@@ -47,7 +47,7 @@ def delta_coordinates() -> str:
 
 
 def delta_jars(parameters: Mapping[str, str]) -> list[str]:
-    """Paths of the JARs to put on the driver's class path; resolved now unless that was done before."""
+    """The paths of the JARs for the driver's class path. They are resolved now if that was not done before."""
     coordinates = delta_coordinates()
     memory = _memory_file(coordinates)
     known = _remembered(memory)
@@ -64,7 +64,7 @@ def _memory_file(coordinates: str) -> Path:
 
 
 def _remembered(memory: Path) -> list[str] | None:
-    """The remembered paths, or None if nothing is remembered or a file no longer exists."""
+    """The remembered paths; None if nothing is remembered or a file no longer exists."""
     try:
         jars = json.loads(memory.read_text())
     except (OSError, ValueError):
@@ -94,7 +94,9 @@ def _no_jars(coordinates: str, output: str) -> str:
 
 
 def _without_shipped(jars: Iterable[str]) -> list[str]:
-    """Leave out what pyspark installs itself (hadoop-client, jackson, ..): duplicates are slower, and the wrong one may win."""
+    """The JARs that pyspark does not ship itself (hadoop-client, jackson, ..): duplicates slow down
+    the start, and the wrong version may win.
+    """
     import pyspark
 
     shipped = {_artifact(jar.name) for jar in Path(pyspark.__file__).parent.joinpath("jars").glob("*.jar")}
@@ -102,5 +104,5 @@ def _without_shipped(jars: Iterable[str]) -> list[str]:
 
 
 def _artifact(file_name: str) -> str:
-    """`jackson-core-2.18.2.jar` -> `jackson-core`. The resolver puts `<group>_` before it."""
+    """`jackson-core-2.18.2.jar` → `jackson-core`. The resolver prefixes names with `<group>_`."""
     return re.sub(r"-\d[\w.-]*\.jar$", "", file_name)

@@ -1,4 +1,4 @@
-"""Checks for a Java that Spark can run on, before Spark is started, because Spark's own error is a stack trace."""
+"""Checking for a suitable Java before Spark is started, because Spark's own error is a stack trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ADVICE = (
 
 
 def find_java() -> str | None:
-    """The `java` that Spark's own scripts would choose: JAVA_HOME first, then PATH."""
+    """The `java` that Spark's own scripts would choose: that of JAVA_HOME first, then that on PATH."""
     home = os.environ.get("JAVA_HOME")
     if home:
         java = Path(home, "bin", "java")
@@ -27,7 +27,9 @@ def find_java() -> str | None:
 
 
 def java_major(version_text: str) -> int | None:
-    """`java -version`'s text -> 17; 8 for the old `1.8.0_392` form; None when there is no version in it."""
+    """The major version in the output of `java -version`, e.g. 17; 8 for the old form
+    `1.8.0_392`; None if there is no version.
+    """
     found = re.search(r'version "(\d+)(?:\.(\d+))?', version_text)
     if not found:
         return None
@@ -36,7 +38,9 @@ def java_major(version_text: str) -> int | None:
 
 
 def check_java() -> int:
-    """The major version of the Java to be used. Raises a DbtRuntimeError that says what to do if there is none, or an old one."""
+    """The major version of the Java to be used. If there is none, or it is too old,
+    raises a DbtRuntimeError that says what to do.
+    """
     java = find_java()
     if java is None:
         home = os.environ.get("JAVA_HOME")

@@ -1,6 +1,6 @@
-"""Locks on files, which the kernel gives back when their process ends, in whatever way. So none is ever stale.
+"""File locks. The kernel releases them when their process ends, however it ends, so that none is ever stale.
 
-One process at a time may use a Derby metastore: the first holds its lock, the second gets an error that names the first.
+A Derby metastore admits one process at a time: the first holds its lock, the second gets an error that names the first.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
-# The JVM of a process that has just ended needs a short time to end, and holds the lock until then.
+# In seconds. The JVM of a process that has just ended takes a short time to end, and holds the lock until then.
 PATIENCE = 10.0
 
 
 def hold_lock(state_dir: Path) -> int:
-    """Take the lock of a state folder and return its file descriptor, to be passed to the JVM.
+    """Take the lock of a state folder. Returns its file descriptor, to be passed to the
+    JVM. Raises DbtRuntimeError if it is in use.
 
     It is released when the last process that holds the descriptor ends.
     """
@@ -37,7 +38,9 @@ def hold_lock(state_dir: Path) -> int:
 
 
 def hold(path: Path) -> int | None:
-    """Lock a file until the returned descriptor is closed or this process ends; None if another one holds it."""
+    """Lock a file exclusively until the returned descriptor is closed or this process
+    ends; None if another process holds a lock.
+    """
     descriptor = _opened(path)
     if _try_lock(descriptor):
         return descriptor
@@ -46,14 +49,14 @@ def hold(path: Path) -> int | None:
 
 
 def share(path: Path) -> int:
-    """Lock a file together with others that share it; waits for one that holds it alone. Returns its descriptor."""
+    """Take a shared lock of a file and return its descriptor. Waits while another process holds it exclusively."""
     descriptor = _opened(path)
     fcntl.flock(descriptor, fcntl.LOCK_SH)
     return descriptor
 
 
 def is_locked(path: Path) -> bool:
-    """Whether somebody holds or shares it."""
+    """Whether any process holds a lock of the file, exclusive or shared."""
     if not path.exists():
         return False
     descriptor = hold(path)

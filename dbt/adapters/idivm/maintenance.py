@@ -1,7 +1,7 @@
-"""The methods that the materialization and the generic test call. A mixin, so that a second adapter type can have it.
+"""The methods that the materialization and the generic test call. It is a mixin, so that a second adapter type can use it.
 
-Jinja can neither catch an error nor send to a generator: it loops, and each iteration is one call of
-`idivm_step`, which runs one statement and sends the planner's driver the rows, or the engine's coded error.
+Jinja can neither catch an error nor send to a generator. So it loops, and each iteration calls `idivm_step`, which runs one
+statement and sends the rows, or the engine's coded error, to the planner's driver.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Idivm")
 T = TypeVar("T")
-# The first refreshes of a JVM take several times as long as later ones: nothing is learned from them.
+# The first refreshes of a JVM take several times as long as later ones, so nothing is learned from them.
 WARM_UP = 2
 
 
@@ -72,9 +72,10 @@ class RefreshRun:
 
 
 class InvocationMemory:
-    """What belongs to one dbt invocation: the driver's memory of versions, diffs and durations, and the index of keys.
+    """The data of one dbt invocation: the driver's memory of versions, diffs and durations, and the index of keys.
 
-    `warm_up`: from how many refreshes of this process, whose invocations share one Spark, nothing is learned yet.
+    `warm_up`: the number of further refreshes from which nothing is learned. It belongs to the
+    process, whose invocations share a Spark.
     """
 
     warm_up: ClassVar[int] = WARM_UP
@@ -106,7 +107,9 @@ class InvocationMemory:
         return CostsFile(Path(self._root, self._credentials.state_dir or ".idivm", NAME), engine_identity(self._credentials))
 
     def save(self) -> None:
-        """Keep what the refreshes so far have taken. What cannot be kept is lost, which costs speed at most."""
+        """Save the durations of the refreshes so far. If that fails, there is only a
+        warning, because it affects speed at most.
+        """
         with self._lock:
             if self._invocation is None:
                 return
@@ -123,7 +126,7 @@ class InvocationMemory:
 
 
 class MaintenanceMixin(metaclass=AdapterMeta):
-    # what it uses of the engine's adapter class, which comes after it
+    # members of the engine's adapter class, which follows in the MRO
     config: Any
     connections: Any
     Relation: Any
@@ -136,28 +139,28 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @property
     def idivm_engine(self) -> Engine:
-        """The engine that this thread's connection talks to. The planner is imported when it is used, not when dbt starts."""
+        """The engine of this thread's connection. The planner is imported on first use, not when dbt starts."""
         engine: Engine = self.config.credentials.engine
         return engine
 
     def idivm_engine_for(self, model: str, owner: str) -> Engine:
-        """The engine for a refresh of that relation of a model, dbt's unique_id of which is `owner`."""
+        """The engine for a refresh of the relation `model`. `owner`: the model's unique_id in dbt."""
         return self.idivm_engine
 
     def _idivm_client(self) -> Client:
-        """Asks the engine, for work that is no refresh."""
+        """A client for questions to the engine outside of a refresh."""
         from dbt_idivm.refresh.engine.client import Client
 
         return Client(self.idivm_engine)
 
     def _idivm_name(self, relation: Any) -> str:
-        """A relation as the planner names it."""
+        """The planner's name for a relation."""
         parts = (relation.database, relation.schema, relation.identifier)
         return relation_name(*parts[-self.idivm_engine.depth :])
 
     @property
     def _idivm_memory(self) -> InvocationMemory:
-        # dbt makes one adapter for an invocation, and its threads share it; setdefault is atomic.
+        # dbt makes one adapter per invocation, which its threads share; setdefault is atomic.
         memory: InvocationMemory | None = self.__dict__.get("_idivm_invocations")
         if memory is None:
             made = InvocationMemory(self.config.credentials, getattr(self.config, "project_root", "."))
@@ -166,7 +169,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse_none
     def idivm_begin(self, context: dict[str, Any]) -> RefreshRun:
-        """Start the refresh of one model; `context` holds what only Jinja can see (the materialization lists it)."""
+        """Start the refresh of one model. `context` contains values that only Jinja can see (the materialization lists them)."""
         from dbt_idivm.refresh.driver import refresh
 
         model = context["model"]
@@ -179,7 +182,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             return RefreshRun(model["name"], model, Refresh(steps), context["relation"].database, context["existing"], progress)
 
     def _idivm_neighbours(self, relation: Any) -> dict[str, Literal["table", "view"]]:
-        """What is in the model's schema, from dbt's cache of relations, without a query."""
+        """Name → kind of all relations in the model's schema, from dbt's cache, without a query."""
         found = self.list_relations(relation.database, relation.schema)
         return {each.identifier: _kind(each) for each in found}
 
@@ -204,8 +207,8 @@ class MaintenanceMixin(metaclass=AdapterMeta):
                 reply = Rows(columns, tuple(rows))
         except Exception as error:
             reply = engine_error(error)
-            logger.debug(f"idivm {statement.label} failed: {reply.message}")  # what the user sees is its first sentence
-        # the time of a query that dbt logs is that of its analysis where Spark runs it when its rows are fetched
+            logger.debug(f"idivm {statement.label} failed: {reply.message}")  # the user sees only its first sentence
+        # if Spark runs a query when its rows are fetched, the time that dbt logs is only that of its analysis
         logger.debug(f"idivm {statement.kind}: {statement.label}: {time.perf_counter() - started:.3f} s")
         return reply
 
@@ -220,13 +223,13 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse_list
     def idivm_finish(self, run: RefreshRun) -> list[Any]:
-        """Write the artifacts, update dbt's cache of relations, and return the relations, the model first."""
+        """Write the artifacts, update dbt's cache of relations, and return the relations, the model's own first."""
         outcome = run.outcome
         self._write_artifacts(run.name, outcome)
         self._idivm_memory.save()
         relations = [self._relation(run.database, *relation) for relation in outcome.relations]
         if run.existing is not None and relations and run.existing.type != relations[0].type:
-            # The cache keeps the first entry of a name, so the old one must be removed for the new type to be seen.
+            # The cache keeps the first entry for a name, so the old one must be removed to make the new type visible.
             self.cache_dropped(run.existing)
         return relations
 
@@ -240,12 +243,14 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         )
 
     def _relation_of(self, node: Mapping[str, Any]) -> Any:
-        """The relation of a node of dbt's graph."""
+        """The relation of a node in dbt's graph."""
         return self.Relation.create(database=node.get("database"), schema=node["schema"], identifier=node["alias"])
 
     def _write_artifacts(self, name: str, outcome: Outcome) -> None:
-        """Write the files about a model, unless those of an earlier refresh are current. A build always writes them, except one
-        that was chosen by cost: rendering would be a part of its cost."""
+        """Write the files about a model, unless existing ones are current.
+
+        A build always writes them, unless it was chosen by cost: rendering would then be a part of its cost.
+        """
         artifacts = outcome.artifacts
         folder = Path(self.config.project_root, self.config.target_path, "idivm", name)
         stamp = folder / ".made_from"
@@ -267,7 +272,9 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     def idivm_persist_docs(
         self, relation: Any, model: Mapping[str, Any], for_relation: bool, for_columns: bool
     ) -> tuple[str, ...]:
-        """Bring a relation's comments up to the model's descriptions. Returns the described columns that it does not have."""
+        """Update a relation's comments to the model's descriptions. Returns the described
+        columns that the relation does not have.
+        """
         from dbt_idivm.refresh.upkeep.comments import Descriptions, persist
 
         columns = model.get("columns") or {}
@@ -285,7 +292,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse_list
     def idivm_behind(self, relation: Any) -> list[Any]:
-        """The tables that belong to an idivm relation: they have to be dropped when it is replaced or dropped."""
+        """The tables that belong to an idivm relation and have to be dropped when it is replaced or dropped."""
         from dbt_idivm.refresh.upkeep.ownership import behind
 
         if relation is None or not relation.schema:
@@ -304,9 +311,8 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse_list
     def idivm_orphans(self, graph: Mapping[str, Any], drop: bool) -> list[str]:
-        """What deleted or renamed models left behind in the project's schemas; one line each.
-
-        `drop`: drop them.
+        """One line for each relation that deleted or renamed models left behind in the
+        project's schemas. With `drop`, they are dropped.
         """
         from dbt_idivm.refresh.upkeep.ownership import orphans
 
@@ -328,13 +334,13 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse(lambda *args, **kwargs: "")
     def idivm_equivalence(self, model: Any, as_of: str = "refresh") -> str:
-        """A query whose rows are the differences between a maintained view and its definition."""
+        """A query that returns the differences between a maintained view and its definition."""
         from dbt_idivm.verify import equivalence
 
         if as_of not in ("refresh", "now"):
             raise CompilationError(f"idivm_equivalent: as_of is 'refresh' or 'now', not '{as_of}'")
         relation = relation_under_test(model)
-        if relation is None:  # --empty: no rows were built that could be compared
+        if relation is None:  # --empty: no rows were built, so there is nothing to compare
             return "select 'not compared under --empty' as difference where false"
         with planner_errors():
             return self._idivm_drive(equivalence(*relation, as_of, database=database_under_test(model), engine=self.idivm_engine))
@@ -349,9 +355,10 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         is_json: bool,
         compiled: str | None = None,
     ) -> str:
-        """What the next refresh of each idivm model would do that the last `dbt compile` compiled, as a table or as JSON.
+        """What the next refresh would do for each idivm model that the last `dbt compile` compiled, as a table or as JSON.
 
-        `with_sql`: a table with the MERGE of each. `compiled`: the results of that command; default: those in the target folder.
+        `with_sql`: add the MERGE of each to the table. `compiled`: the results of that
+        command; default: those in the target folder.
         """
         from dbt_idivm.refresh.forecast import forecast
 
@@ -387,7 +394,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @contextmanager
     def _idivm_errors_of(self, model: Mapping[str, Any]) -> Iterator[None]:
-        """The same as `planner_errors`; they name the package of a macro that has written what is wrong in the model's SQL."""
+        """Like `planner_errors`, but errors name the package of a macro that generated the offending part of the model's SQL."""
         from dbt_idivm.errors import IdivmError
         from dbt_idivm.macro_sources import with_sources
 
@@ -400,7 +407,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
                 raise with_sources(error, model, macros, self.config.project_name) from error
 
     def _idivm_drive(self, steps: Steps[T]) -> T:
-        """Run a generator of statements to its end and return its result. An engine's error is the user's to see."""
+        """Run a generator of statements to its end and return its result. Engine errors become errors for the user."""
         try:
             return driven(steps, self._idivm_reply)
         except EngineFailure as failure:
@@ -413,7 +420,7 @@ def _kind(relation: Any) -> Literal["table", "view"]:
 
 @contextmanager
 def planner_errors() -> Iterator[None]:
-    """The planner's coded errors are complete texts for the user: they are shown unchanged."""
+    """Raise the planner's coded errors as dbt errors with the same text, which is complete for the user."""
     from dbt_idivm.errors import IdivmError
 
     try:

@@ -1,7 +1,7 @@
-"""Makes the archive of classes (`archive.py`): starts a Spark that writes it when it ends.
+"""Making the class archive (`archive.py`): a Spark is started that writes it when it ends.
 
-It takes about half a minute and 200 MB in the user's cache folder, and saves some four seconds of every dbt command (measured
-on two cores).
+It takes about half a minute, and 200 MB in the user's cache folder. It saves about four seconds of every dbt command (measured on
+two cores).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dbt.adapters.idivm.archive import class_archive
 from dbt.adapters.idivm.credentials import IdivmCredentials
 from dbt.adapters.idivm.embedded import new_session
 
-# Statements like those of a refresh, so that their classes are in the archive.
+# Statements similar to those of a refresh, so that the archive contains their classes.
 TRAINING = (
     "create schema if not exists main",
     "create table main.t using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as select id, 'a' as s from range(9)",
@@ -34,7 +34,7 @@ TRAINING = (
 
 
 def make_archive(jars: Sequence[str]) -> Path | None:
-    """Make the archive in a separate process, unless it exists; None if the JVM did not write it."""
+    """Make the archive in a separate process, unless it exists. Returns its path; None if the JVM did not write it."""
     archive = class_archive(jars)
     if archive.exists():
         return archive

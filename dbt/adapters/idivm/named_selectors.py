@@ -1,7 +1,7 @@
-"""A selector of selectors.yml, by its name, as `--select` of a compiled manifest.
+"""Selectors of selectors.yml, by name, applied to a compiled manifest.
 
-They are those of the project's file and, where it has none, those of the manifest, so that a manifest is enough. What is selected
-is found by dbt's own classes, and marked with a tag.
+They come from the project's file or, if it has none, from the manifest, so that a manifest is enough. dbt's own classes find the
+selected models, which are then marked with a tag.
 """
 
 from __future__ import annotations
@@ -19,20 +19,22 @@ from dbt.graph.selector import NodeSelector
 
 from dbt.adapters.idivm.compiled_manifest import models
 
-SELECTED = "idivm_selected"  # the tag of the models that the selector selects
+SELECTED = "idivm_selected"  # the tag of the selected models
 
 
 def mark(found: Manifest, config: RuntimeConfig, name: str) -> None:
-    """Mark the maintained models that the selector selects. Raises click's exception where there is no such selector, and dbt's
-    errors where it cannot be followed."""
+    """Tag the maintained models that the selector selects.
+
+    Raises ClickException if there is no such selector, and dbt's errors if it cannot be evaluated.
+    """
     selectors = _selectors(found, config)
     if name not in selectors:
         raise click.ClickException(f"could not find a selector named {name}, {_instead(found, selectors, name)}")
-    # since dbt 1.12 selectors that name others are followed when nodes are selected, not when they are read
+    # since dbt 1.12 selectors that refer to others are resolved when nodes are selected, not when selectors are read
     others: dict[str, Any] = {"selectors": selectors} if "selectors" in signature(NodeSelector).parameters else {}
     definition = selectors[name]["definition"]
-    assert not isinstance(definition, bool)  # as `default` is, beside it
-    with chdir(config.project_root):  # `path:` looks at files
+    assert not isinstance(definition, bool)  # for mypy: the mapping also has `default`, a bool
+    with chdir(config.project_root):  # the method `path:` reads files
         selected = NodeSelector(Linker().get_graph(found), found, **others).get_selected(definition)
     ours = [model for model in models(found) if model.unique_id in selected]
     for model in ours:
@@ -49,7 +51,7 @@ def _selectors(found: Manifest, config: RuntimeConfig) -> SelectorConfig:
 
 
 def _instead(found: Manifest, selectors: SelectorConfig, name: str) -> str:
-    """What to do without the selector of that name."""
+    """What the user can do, given that there is no selector of that name."""
     if _is_cut(found.selectors.get(name, {}).get("definition")):
         return (
             "because the manifest, as one of dbt 2, does not say which config it is about: define it in selectors.yml of the "
@@ -61,13 +63,15 @@ def _instead(found: Manifest, selectors: SelectorConfig, name: str) -> str:
 
 
 def _is_cut(definition: Any) -> bool:
-    """Whether a definition asks for a config and does not say which: dbt 2 writes the first word of `config.materialized`."""
+    """Whether a definition selects by config without saying which one: dbt 2 writes only
+    the first word of `config.materialized`.
+    """
     parts = definition if isinstance(definition, list) else definition.values() if isinstance(definition, dict) else ()
     return (isinstance(definition, dict) and definition.get("method") == "config") or any(map(_is_cut, parts))
 
 
 def _as_written(definition: Any) -> Any:
-    """A definition of a manifest in the form of the file: dbt 2 writes an `exclude` of one part without a list."""
+    """A definition from a manifest in the form of the file. dbt 2 writes an `exclude` with one part without a list."""
     if isinstance(definition, list):
         return list(map(_as_written, definition))
     if not isinstance(definition, dict):

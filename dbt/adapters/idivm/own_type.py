@@ -1,14 +1,14 @@
-"""What an adapter of ours calls itself.
+"""The type names of our adapters.
 
-Packages branch on `target.type`, and know the type that this one extends: `{% if target.type in ['spark', 'databricks'] %}`. So
-the type equals that one, too, without a line in the user's project. It is written, and looked up, under its own name.
+Packages branch on `target.type` and know the type that ours extends: `{% if target.type in ['spark', 'databricks'] %}`. So our
+type equals that one as well, and the user's project needs no changes. It is printed and looked up under its own name.
 """
 
 from __future__ import annotations
 
 
 class OwnType(str):
-    """The name of an adapter, which equals that of the one that it extends as well."""
+    """The name of an adapter type, which also equals the name of the type that it extends."""
 
     __slots__ = ()
     extends = ""
@@ -23,14 +23,14 @@ class OwnType(str):
 
 
 class LikeSpark(OwnType):
-    """`spark`, for conditions."""
+    """A name that also equals `spark` in conditions."""
 
     __slots__ = ()
     extends = "spark"
 
 
 class LikeDatabricks(OwnType):
-    """`databricks`, for conditions."""
+    """A name that also equals `databricks` in conditions."""
 
     __slots__ = ()
     extends = "databricks"

@@ -1,6 +1,6 @@
-"""`python -m dbt.adapters.idivm.prepare [--fast-start]`: do once what the first run would otherwise have to do.
+"""`python -m dbt.adapters.idivm.prepare [--fast-start]`: prepare in advance what the first run would otherwise have to.
 
-Checks Java and fetches the JARs; with `--fast-start` also makes the class archive (see make_archive.py).
+It checks Java and downloads the JARs. With `--fast-start` it also makes the class archive (see make_archive.py).
 """
 
 from __future__ import annotations

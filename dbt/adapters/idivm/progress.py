@@ -1,7 +1,7 @@
-"""What a long refresh is doing: a line after ten seconds, and another every half minute.
+"""Progress messages of long refreshes: a line after ten seconds, and another every half minute.
 
-Lines are for people who wait at a terminal, so that logs of CI and of schedulers have none of them above the level `debug`, and
-`--quiet` hides them as it hides dbt's own.
+They are for people who wait at a terminal. Logs of CI and schedulers contain them only at the level `debug`, and `--quiet` hides
+them, as it hides dbt's own.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ FIRST, EVERY = 10.0, 30.0  # seconds
 
 
 class Tasks(NamedTuple):
-    """Of Spark's jobs that are running for a statement, so far as they are known."""
+    """The tasks of Spark's running jobs for a statement, as far as they are known."""
 
     finished: int
     known: int
 
 
 class Progress:
-    """Of one refresh. `say` gets each line; `first` and `every` are in seconds."""
+    """The progress of one refresh. `say` gets each line; `first` and `every` are in seconds."""
 
     def __init__(self, name: str, say: Callable[[str], None], first: float, every: float) -> None:
         self._name, self._say, self._every = name, say, every
@@ -34,7 +34,7 @@ class Progress:
 
     @contextmanager
     def during(self, label: str, tasks: Callable[[], Tasks | None]) -> Iterator[None]:
-        """Says what is being done while the statement runs, as often as it is time to. `tasks` is asked in another thread."""
+        """Report the step `label` at the due times while the statement runs. `tasks` is called from another thread."""
         ended = threading.Event()
         watch = threading.Thread(target=self._watch, args=(ended, label, tasks), name=f"progress of {self._name}", daemon=True)
         watch.start()
@@ -55,7 +55,7 @@ class Progress:
 def _known(tasks: Callable[[], Tasks | None]) -> Tasks | None:
     try:
         return tasks()
-    except Exception:  # the statement may have ended, and its session with it; whatever it is, the statement reports it
+    except Exception:  # the statement, and its session, may have ended; any real error is reported by the statement
         return None
 
 
@@ -67,5 +67,5 @@ def line(name: str, label: str, of_refresh: float, of_statement: float, tasks: T
 
 
 def is_watched() -> bool:
-    """Whether somebody sees the lines when they are written."""
+    """Whether somebody sees the lines as they are written."""
     return sys.stdout.isatty() and not os.environ.get("CI")

@@ -1,4 +1,4 @@
-"""How the console commands find a dbt project and its profile, and reach its engine."""
+"""How the console commands find a dbt project and its profile, and connect to its engine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 def project_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options by which a command finds a dbt project and its profile."""
+    """The options with which a command finds a dbt project and its profile."""
     for option in (
         click.option("--target", help="The profile's target; default: the profile's own."),
         click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: as dbt looks for it."),
@@ -33,11 +33,11 @@ def project_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def prepare_dbt(project_dir: Path, profiles_dir: Path | None) -> Path:
-    """Let dbt's own functions be called outside of a dbt command. The folder of profiles.yml, as dbt looks for it."""
+    """Make dbt's own functions usable outside of a dbt command. Returns the folder of profiles.yml, found as dbt does."""
     from dbt.cli.resolvers import default_profiles_dir
     from dbt.flags import set_from_args
 
-    set_invocation_context(os.environ)  # what env_var() in a profile reads
+    set_invocation_context(os.environ)  # env_var() in a profile reads it
     folder = profiles_dir or (project_dir if (project_dir / "profiles.yml").exists() else Path(default_profiles_dir()))
     target_path = target_path_of_environment()
     set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=str(project_dir), TARGET_PATH=target_path), None)
@@ -45,7 +45,7 @@ def prepare_dbt(project_dir: Path, profiles_dir: Path | None) -> Path:
 
 
 def credentials_of(project_dir: Path, profiles_dir: Path | None, target: str | None, types: Collection[str] = (OWN,)) -> Any:
-    """The credentials that dbt would use. Raises dbt's own errors, and one for a profile of another type."""
+    """The credentials that dbt would use. Raises dbt's own errors, and ClickException for a profile of another type."""
     from dbt.config.runtime import load_profile
 
     prepare_dbt(project_dir, profiles_dir)
@@ -55,7 +55,7 @@ def credentials_of(project_dir: Path, profiles_dir: Path | None, target: str | N
 
 
 def of_our_type(credentials: Any, types: Collection[str] = (OWN,)) -> Any:
-    """The credentials. Raises click's exception where they are of another adapter."""
+    """The credentials unchanged. Raises ClickException if they belong to another adapter."""
     if credentials.type not in types:
         wanted = " or ".join(f"'{each}'" for each in types)
         raise click.ClickException(f"the profile's type is '{credentials.type}'; it needs to be one of type {wanted}")
@@ -63,14 +63,14 @@ def of_our_type(credentials: Any, types: Collection[str] = (OWN,)) -> Any:
 
 
 def connect(credentials: Any) -> Any:
-    """A connection, by which nothing has been created. Raises dbt's and the engine's errors."""
+    """A connection, without creating anything. Raises dbt's and the engine's errors."""
     from dbt.adapters.factory import get_adapter_class_by_name
 
     return get_adapter_class_by_name(credentials.type).ConnectionManager.opened(credentials)
 
 
 def open_handle(credentials: Any) -> Any:
-    """A connection in the project's schema, which is created if it is not there. Raises dbt's and the engine's errors."""
+    """A connection in the project's schema, which is created if it does not exist. Raises dbt's and the engine's errors."""
     handle = connect(credentials)
     parts = (credentials.database, credentials.schema)
     schema = DELTA.relation_sql(relation_name(*parts[-(credentials.engine.depth - 1) :]))
@@ -80,7 +80,7 @@ def open_handle(credentials: Any) -> Any:
 
 
 def execute(handle: Any, sql: str) -> Any:
-    if not hasattr(handle, "cursor"):  # dbt-databricks' handle makes it itself
+    if not hasattr(handle, "cursor"):  # dbt-databricks' handle makes its own cursor
         return handle.execute(sql)
     cursor = handle.cursor()
     cursor.execute(sql)
@@ -89,7 +89,7 @@ def execute(handle: Any, sql: str) -> Any:
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """dbt's errors are shown as sentences."""
+    """Show dbt's errors as plain messages instead of tracebacks."""
     try:
         yield
     except DbtBaseException as problem:

@@ -64,7 +64,7 @@ def report_command(
 
 
 def _connected(project_dir: Path, profiles_dir: Path | None, target: str | None) -> tuple[Any, str, str]:
-    """A connection and its time zone, or why there is none. A profile that is wrong is an error: it is the user's to correct."""
+    """(connection, its time zone, "") or (None, time zone, why there is none). Raises ClickException for a wrong profile."""
     with plain_errors():
         credentials = credentials_of(project_dir, profiles_dir, target)
     try:
@@ -76,14 +76,14 @@ def _connected(project_dir: Path, profiles_dir: Path | None, target: str | None)
 
 
 def _with_stored(report: Report, handle: Any, zone: str, commits: int) -> Report:
-    """With what the engine says of the models' tables."""
+    """The report with the engine's facts about the models' tables."""
     sizes: dict[str, Size] = {}
     models = tuple(_stored(each, handle, zone, commits, sizes) for each in report.models)
     return replace(report, models=models, sizes=sizes)
 
 
 def _stored(model: Model, handle: Any, zone: str, commits: int, sizes: dict[str, Size]) -> Model:
-    """One model; what its refreshes know of other tables is added to `sizes`."""
+    """One model with the facts about its table. Sizes of other tables that its refreshes recorded are added to `sizes`."""
     try:
         found = drive(handle, stored(Client(), model.relation, zone, commits))
     except EngineFailure as failure:

@@ -1,4 +1,4 @@
-"""What dbt knows about a model, as a request to the planner."""
+"""The request to the planner, made from what dbt knows about a model."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from dbt_idivm.script.dialect import DELTA
 
 
 def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> ModelRequest:
-    """`context` is what the materialization passes: model, sql, relation, existing, run_id, three switches, and what is in the
-    schema; `config` is dbt's."""
+    """The request for one model.
+
+    `context` is passed by the materialization: model, sql, relation, existing, run_id, full_refresh, restricted, graph, and
+    the neighbours in the schema. `config` is dbt's.
+    """
     model, relation, existing = context["model"], context["relation"], context["existing"]
     return ModelRequest(
         name=model["name"],
@@ -43,12 +46,12 @@ def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> Mo
 
 
 def contract_checks(model: Mapping[str, Any]) -> dict[str, str]:
-    """Name → expression of what the constraints of a node of dbt's forbid in its rows, but for keys."""
+    """Name → expression of the CHECK and NOT NULL constraints of a dbt node. Keys are left out."""
     return declared(DELTA, (model.get("columns") or {}).values(), model.get("constraints") or ())
 
 
 def database_under_test(model: Any) -> str:
-    """The catalog of that relation; "" where names have none."""
+    """The catalog of the relation under test; "" if names have none."""
     if getattr(model, "identifier", None):
         return str(getattr(model, "database", None) or "")
     *catalog, _, _ = name_parts(str(model).strip())
@@ -56,9 +59,9 @@ def database_under_test(model: Any) -> str:
 
 
 def relation_under_test(model: Any) -> tuple[str, str] | None:
-    """Schema and name of the relation that a generic test is about; None under --empty.
+    """(schema, name) of the relation that a generic test is about; None under --empty.
 
-    dbt hands over a relation, or text when the test has a `where`.
+    dbt passes a relation, or text if the test has a `where`.
     """
     if getattr(model, "limit", None) == 0:
         return None

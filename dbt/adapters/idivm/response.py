@@ -23,7 +23,7 @@ class MaintenanceResponse(AdapterResponse):
     cost: dict[str, Any] | None = None
 
     def __post_serialize__(self, data: dict[str, Any], context: dict[str, Any] | None = None) -> dict[str, Any]:
-        """dbt leaves out what is None; `reason`, `strategy` and `cost` stay: every response has the same fields."""
+        """Restore the fields that are None and that dbt drops: every response has the same fields."""
         return {**data, "reason": self.reason, "strategy": self.strategy, "cost": self.cost}
 
 

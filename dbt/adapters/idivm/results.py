@@ -1,4 +1,4 @@
-"""What a cursor has after a statement, whichever connection it is of."""
+"""The result of a statement, from the cursor of any kind of connection."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Any
 
 
 def columns_and_rows(cursor: Any, limit: int | None = None) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """Column names and rows, none of either for a statement without a result. `limit`: so many rows, where cursors can stop."""
+    """(column names, rows), both empty for a statement without a result. `limit`: the maximal
+    number of rows, if the cursor supports it.
+    """
     names = tuple(column[0] for column in cursor.description or ())
     if not names:
         return (), []
@@ -20,6 +22,8 @@ def columns_and_rows(cursor: Any, limit: int | None = None) -> tuple[tuple[str, 
 
 
 def is_without_result(cursor: Any) -> bool:
-    """Whether a TypeError of PyHive means that the statement has no result: the Thrift Server of Spark 3.5 describes a column
-    then that it does not send."""
+    """Whether a TypeError of PyHive means that the statement has no result.
+
+    In this case the Thrift Server of Spark 3.5 describes a column that it does not send.
+    """
     return [column[0] for column in cursor.description or ()] == ["Result"]

@@ -1,7 +1,7 @@
-"""`idivm run` and `idivm test`: refresh the maintained models of a project from its compiled manifest, and prove them.
+"""`idivm run` and `idivm test`: refresh the maintained models of a project from its compiled manifest, and verify them.
 
-For projects that are parsed and compiled by another dbt than the one that is installed here, which may not load this adapter, and
-for schedulers that have a manifest only. dbt itself does the work (compiled_manifest.py).
+They are for projects that are parsed and compiled by another dbt than the one installed here, because that dbt may not load this
+adapter, and for schedulers that only have a manifest. dbt itself does the work (compiled_manifest.py).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def test_command(**options: Any) -> None:
 
 
 def _selection(of_ours: str, select: tuple[str, ...]) -> list[str]:
-    """Those of the selected nodes that are ours: in dbt's syntax a comma is an intersection."""
+    """dbt's arguments for those of the selected nodes that are ours. In dbt's syntax a comma is an intersection."""
     parts = [f"{part},{of_ours}" for part in select if part] or [of_ours]
     if select and not any(select):
         raise click.UsageError("--select is empty, which would select all models")
@@ -88,7 +88,7 @@ def _invoke(
 ) -> None:
     """Run dbt on the manifest. `of_ours`: what may be selected. Exit status: 1 if a model fails, 2 if nothing could be run.
 
-    dbt itself would write the manifest of the run in place of the one that it is given, so only its results are written.
+    Only the results are written, because dbt would write the run's manifest in place of the given one.
     """
     from dbt.cli.main import dbtRunner
 
@@ -121,7 +121,7 @@ def _invoke(
 
 
 class _NothingRun(click.ClickException):
-    """What ends a command before a model has run ends it with status 2, as dbt does."""
+    """An error before any model has run: the command exits with status 2, as in dbt."""
 
     exit_code = 2
 

@@ -19,27 +19,30 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Idivm")
 
-# The plans whose work is done when `sql()` returns: commands and DML.
+# The plans that are complete when `sql()` returns: commands and DML.
 DONE = ("CommandResult", "LocalRelation", "OneRowRelation")
 
 
 class EmbeddedCursor(SparkCursor):
-    """`execute` runs commands at once; a query runs when it is fetched or finished."""
+    """`execute` runs commands at once. A query runs when it is fetched or finished."""
 
     def _is_done(self, frame: DataFrame) -> bool:
         return frame._jdf.queryExecution().commandExecuted().getClass().getSimpleName() in DONE
 
 
 def without_sql(handle: object, statement: Statement) -> Rows | None:
-    """The reply to a statement of a refresh that a connection can do in another way; None if it has to be run. A connection to
-    the Spark that `idivm up` keeps reads no logs, and answers nothing where there is no SQL."""
+    """The reply to a statement of a refresh, if the connection can answer it without SQL; None if it has to be run.
+
+    A connection to the Spark that `idivm up` keeps running cannot read logs. It replies with no
+    rows to requests for which there is no SQL.
+    """
     if isinstance(handle, EmbeddedConnection):
         return handle.without_sql(statement)
     return None if statement.actions is None else Rows()
 
 
 class EmbeddedConnection(SparkConnection):
-    """Over a session of the Spark in this process, which can do more than run SQL."""
+    """A connection over a session of the Spark in this process, which can do more than run SQL."""
 
     cursor_type = EmbeddedCursor
     session: SparkSession
@@ -49,7 +52,7 @@ class EmbeddedConnection(SparkConnection):
         self._group = f"idivm-{uuid4()}"
 
     def cursor(self) -> SparkCursor:  # type: ignore[override]
-        # of the thread that runs the statement
+        # a property of the thread that runs the statement
         self.session.sparkContext.setLocalProperty("spark.jobGroup.id", self._group)
         return super().cursor()
 
@@ -66,7 +69,7 @@ class EmbeddedConnection(SparkConnection):
         return Tasks(sum(each.numCompletedTasks for each in found), sum(each.numTasks for each in found))
 
     def configure(self, key: str, value: str | None) -> None:
-        """What SET does with a value, and RESET without one."""
+        """Do the same as SET, or as RESET if the value is None."""
         initial = self.session.sparkContext._conf.get(key) if value is None else value
         if initial is None:
             self.session.conf.unset(key)
@@ -74,7 +77,7 @@ class EmbeddedConnection(SparkConnection):
             self.session.conf.set(key, initial)
 
     def without_sql(self, statement: Statement) -> Rows | None:
-        """The reply to a statement of a refresh that this connection can do in another way; None if it has to be run."""
+        """The reply to a statement of a refresh, if this connection can answer it without SQL; None if it has to be run."""
         if statement.setting is not None:
             self.configure(*statement.setting)
             return Rows()
@@ -85,15 +88,15 @@ class EmbeddedConnection(SparkConnection):
         return None if statement.described is None else self.describe(statement.described)
 
     def history(self, table: str, limit: int) -> Rows | None:
-        """The newest commits of a table, as DESCRIBE HISTORY shows them; None where that has to be asked."""
+        """The newest commits of a table, as DESCRIBE HISTORY shows them; None if that has to be run."""
         return self._from_log(table, HISTORY, lambda schema, name: history(self.session, schema, name, limit))
 
     def file_actions(self, table: str, first: int, last: int) -> Rows | None:
-        """What these commits did to the files of a table; None where the log cannot be read."""
+        """The file actions of these commits of a table; None if the log cannot be read."""
         return self._from_log(table, ACTIONS, lambda schema, name: file_actions(self.session, schema, name, first, last))
 
     def describe(self, table: str) -> Rows | None:
-        """The columns and properties of a table, as DESCRIBE TABLE EXTENDED shows them; None where that has to be asked."""
+        """The columns and properties of a table, as DESCRIBE TABLE EXTENDED shows them; None if that has to be run."""
         return self._from_log(table, DESCRIPTION, lambda schema, name: description(self.session, schema, name))
 
     def _from_log(self, table: str, columns: tuple[str, ...], read: Callable[[str, str], list[Row] | None]) -> Rows | None:
@@ -103,7 +106,7 @@ class EmbeddedConnection(SparkConnection):
         try:
             rows = read(*parts)
         except Exception as error:
-            # What is wrong with the table, SQL says better; and if nothing is, it answers.
+            # SQL is run instead: it has the better error if there is a problem with the table, and else an answer.
             logger.debug(f"the log of {table} is not read directly: {error}")
             return None
         return None if rows is None else Rows(columns, tuple(rows))

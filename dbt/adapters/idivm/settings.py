@@ -1,8 +1,8 @@
-"""The settings of this adapter in dbt's config of a node, which merge as `dbt_idivm/settings.py` says.
+"""The settings of this adapter in dbt's config of a node, merged by the rules of `dbt_idivm/settings.py`.
 
-dbt merges what is given in several places one place after the other, the broadest first, and asks the class of the adapter's own
-settings how. Of `meta` it replaces `meta.idivm` as a whole. So what has been merged is kept under `idivm`, and put back under
-`meta.idivm` where it is given there, too: manifest.json has it, and every command reads the same.
+dbt merges the settings from several places one after the other, the broadest first, and the class of the adapter's own settings
+decides how. In `meta` dbt replaces `meta.idivm` as a whole. So the merged settings are kept under `idivm`, and also written to
+`meta.idivm` if that is given: then manifest.json contains them, and every command reads the same.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ OWN = "idivm"
 
 
 class MergedSettings:
-    """To be put before the class of an engine's settings."""
+    """A mixin to be listed before the class of an engine's settings."""
 
     @classmethod
     def _merge_dicts(cls, src: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
-        """What changes by the next place. `src`: the config so far, which has the `meta` of this place already; `data`: what the
-        place has besides. In one place `idivm` is narrower than `meta.idivm`."""
+        """The config entries that the next place changes.
+
+        `src`: the config so far, which already has the `meta` of this place. `data`: the other settings of the place.
+        Within a place `idivm` overrides `meta.idivm`.
+        """
         here, meta = data.pop(OWN, None), src.get("meta")
         in_meta = meta.get(OWN) if isinstance(meta, dict) else None
         found: dict[str, Any] = super()._merge_dicts(src, data)  # type: ignore[misc]

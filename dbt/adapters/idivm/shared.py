@@ -1,4 +1,4 @@
-"""What the adapter types have in common: the methods of the materialization, and relations that go with what is behind them."""
+"""Common parts of the adapter types: the methods of the materialization, and dropping relations with the tables behind them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ CHANGE_FEED_PROPERTY = "delta.enableChangeDataFeed"
 
 
 class IdivmMixin(MaintenanceMixin):
-    """To be put before the adapter class of an engine."""
+    """A mixin to be listed before the adapter class of an engine."""
 
     def drop_relation(self, relation: Any) -> None:
-        """Drop a relation; with one of ours the tables behind it."""
+        """Drop a relation and, if it is one of ours, the tables behind it."""
         behind = self.idivm_behind(relation)
         super().drop_relation(relation)
         for table in behind:
@@ -23,7 +23,7 @@ class IdivmMixin(MaintenanceMixin):
     def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
         """Give a model the defaults of this type before its materialization reads them.
 
-        dbt-spark's macros each read `file_format` themselves and take parquet when it is missing.
+        dbt-spark's macros each read `file_format` themselves and default to parquet.
         """
         node = getattr(config, "model", None)
         if node is not None and getattr(node, "config", None) is not None:
@@ -32,7 +32,9 @@ class IdivmMixin(MaintenanceMixin):
 
 
 def default_to_delta(config: Any) -> None:
-    """Delta with change data feed, unless the user configured something else. `config` is a node's, changed in place."""
+    """Set the format to Delta with change data feed, unless the user configured something
+    else. `config` of a node is changed in place.
+    """
     if config.get("file_format") is None:
         config["file_format"] = "delta"
     if config["file_format"] == "delta":

@@ -56,7 +56,7 @@ def _statements(text: str) -> list[str]:
 
 
 def _run(handle: Any, sql: str, limit: int) -> tuple[tuple[str, ...], list[tuple[Any, ...]], bool]:
-    """Columns, at most `limit` rows, and whether there are more."""
+    """(columns, at most `limit` rows, whether there are more)."""
     columns, rows = columns_and_rows(execute(handle, sql), limit + 1)
     return columns, rows[:limit], len(rows) > limit
 

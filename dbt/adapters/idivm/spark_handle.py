@@ -1,4 +1,4 @@
-"""What dbt knows as a database connection, over a Spark session: embedded, or of a Spark Connect server."""
+"""dbt's database connection over a Spark session, embedded or of a Spark Connect server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ logger = AdapterLogger("Idivm")
 
 
 class SparkConnection(SparkConnectionWrapper):
-    """dbt's handle: connection and cursor in one, as dbt-spark's wrappers are."""
+    """dbt's handle: connection and cursor in one, like dbt-spark's wrappers."""
 
     cursor_type: ClassVar[type[SparkCursor]]
 
@@ -26,7 +26,7 @@ class SparkConnection(SparkConnectionWrapper):
         self.session = session
         self._cursor: SparkCursor | None = None
 
-    def cursor(self) -> SparkCursor:  # type: ignore[override]  # a cursor apart, so that two can be open
+    def cursor(self) -> SparkCursor:  # type: ignore[override]  # a separate object, so that two cursors can be open
         self._cursor = self.cursor_type(self.session)
         return self._cursor
 
@@ -34,11 +34,11 @@ class SparkConnection(SparkConnectionWrapper):
         self._cursor = None
 
     def lost(self, error: BaseException) -> Exception | None:
-        """What to raise instead of that error, if the session is of no more use after it."""
+        """The error to raise instead of `error` if the session is unusable after it; else None."""
         return None
 
     def tasks(self) -> Tasks | None:
-        """Those of the running statement, asked from any thread; None where they are not known."""
+        """The tasks of the running statement; None if they are not known. May be called from any thread."""
         return None
 
     def rollback(self, *args: Any, **kwargs: Any) -> None:
@@ -61,7 +61,7 @@ class SparkConnection(SparkConnectionWrapper):
 
 
 class SparkCursor(ABC):
-    """One statement and its rows. `execute` runs commands at once; a query runs when it is fetched or finished."""
+    """One statement and its rows. `execute` runs commands at once. A query runs when it is fetched or finished."""
 
     def __init__(self, session: Any) -> None:
         self.session = session
@@ -82,7 +82,7 @@ class SparkCursor(ABC):
         return [(f.name, f.dataType.simpleString(), None, None, None, None, f.nullable) for f in fields]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
-        """The rows that were not fetched yet; timestamps in the session's time zone, not in this machine's."""
+        """The rows that were not fetched yet, with timestamps in the session's time zone instead of this machine's."""
         rows, self._rows = self._fetched(), []
         return rows
 
@@ -99,13 +99,13 @@ class SparkCursor(ABC):
         return rows[0] if rows else None
 
     def finish(self) -> None:
-        """Run a query whose rows nobody asked for: it may have been written for its errors, such as raise_error()."""
+        """Run a query whose rows are not needed: it may have been written for its errors, such as raise_error()."""
         if self._frame is not None and self._rows is None and not self._is_done(self._frame):
             self._frame.write.format("noop").mode("overwrite").save()
 
     @abstractmethod
     def _is_done(self, frame: Any) -> bool:
-        """Whether its work was done when `sql()` returned: that of a command or of DML."""
+        """Whether the statement was complete when `sql()` returned, as commands and DML are."""
 
     def close(self) -> None:
         self._frame, self._rows = None, None
@@ -116,7 +116,7 @@ class SparkCursor(ABC):
         return self._rows
 
     def _plain(self, rows: list[Any]) -> list[tuple[Any, ...]]:
-        """pyspark shows TIMESTAMP in the Python process's time zone; here it is shown in the session's."""
+        """The rows as tuples, with timestamps in the session's time zone; pyspark shows them in that of the Python process."""
         stamps = [n for n, field in enumerate(self._frame.schema.fields) if field.dataType.typeName() == "timestamp"]
         if not stamps:
             return [tuple(row) for row in rows]
@@ -139,7 +139,7 @@ def literal(value: object) -> str:
 
 
 def quiet_pyspark() -> None:
-    """pyspark logs every SQL error, with its stack trace, to stderr; dbt reports errors itself."""
+    """Silence pyspark's log of SQL errors, which goes to stderr with stack traces; dbt reports errors itself."""
     from pyspark.logger import PySparkLogger
 
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):

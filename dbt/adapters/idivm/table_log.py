@@ -1,8 +1,8 @@
-"""The history and the columns of a Delta table, read from its log by the Spark of this process.
+"""The history and columns of a Delta table, read from its log by the Spark of this process.
 
-DESCRIBE HISTORY runs a Spark job to read some small files, which takes a tenth of a second, and DESCRIBE TABLE is analyzed,
-planned and fetched in 25 ms; a refresh of few rows asks for two or more of each. Here the same classes of Delta read the same
-files without a job (ADR 0029). They are no public interface: whatever is not as expected, the caller asks by SQL.
+DESCRIBE HISTORY runs a Spark job to read some small files, which takes a tenth of a second. DESCRIBE TABLE takes 25 ms to be
+analyzed, planned and fetched. A refresh of few rows needs two or more of each. Here the same classes of Delta read the same files
+without a job (ADR 0029). They are not a public interface: if anything is not as expected, the caller uses SQL.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from dbt.adapters.idivm.zones import in_zone, session_zone
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Of the columns of DESCRIBE HISTORY, those that a refresh reads.
+# The columns of DESCRIBE HISTORY that a refresh reads.
 HISTORY = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata", "engineInfo")
-# What the actions of a commit say of the table's files (`dbt_idivm/refresh/catalog/file_actions.py`).
+# The columns of a commit's file actions (`dbt_idivm/refresh/catalog/file_actions.py`).
 ACTIONS = ("version", "feed_files", "data_files", "removed_files", "rows", "rearranged_rows")
-_MOST_BYTES, _MOST_COMMITS = 16 << 20, 500  # that are read for their actions
+_MOST_BYTES, _MOST_COMMITS = 16 << 20, 500  # limits for reading file actions
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _CATALOG = "spark_catalog"
 
-# Types by their names in a schema's JSON → as DESCRIBE shows them.
+# Type name in a schema's JSON → type name in DESCRIBE.
 _SHOWN = {
     "byte": "tinyint",
     "short": "smallint",
@@ -35,9 +35,9 @@ _SHOWN = {
     "long": "bigint",
     **{name: name for name in ("string", "boolean", "float", "double", "date", "timestamp", "timestamp_ntz", "binary")},
 }
-_OF_NO_TYPE = frozenset({"comment", "CURRENT_DEFAULT", "EXISTS_DEFAULT"})  # in the metadata of a field
+_OF_NO_TYPE = frozenset({"comment", "CURRENT_DEFAULT", "EXISTS_DEFAULT"})  # metadata of a field that does not affect its type
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_WHOLE = 20  # fields of a struct that are all shown, at the usual setting
+_WHOLE = 20  # structs with up to this many fields are shown completely under the default setting
 
 DESCRIPTION = ("col_name", "data_type", "comment")
 
@@ -45,8 +45,11 @@ Row = tuple[Any, ...]
 
 
 def history(session: SparkSession, schema: str, table: str, limit: int) -> list[Row] | None:
-    """The newest commits of a table of the catalog, newest first, `limit` at most; None where only SQL can tell: no Delta table,
-    a log that is not a folder of files, commits that were cleaned up, or times that are not those of the files."""
+    """The newest commits of a table of the catalog, newest first, at most `limit`.
+
+    None if only SQL can tell: it is not a Delta table, its log is not a folder of files, commits were cleaned up, or the
+    commit times are not those of the files.
+    """
     found = _newest(session, schema, table)
     if found is None:
         return None
@@ -64,15 +67,18 @@ def history(session: SparkSession, schema: str, table: str, limit: int) -> list[
         commit = delta.DeltaHistoryManager.getCommitInfoOpt(log.store(), file, conf)
         at = system.getFileStatus(file).getModificationTime()
         if commit.isEmpty() or (later is not None and at >= later):
-            return None  # Delta shows other times than those of the files, so that they grow with the versions
+            return None  # Delta shows other times than those of the files, so that times increase with versions
         later = at
         rows.append(_row(version, at, json.loads(commit.get().json())["commitInfo"], zone))
     return rows
 
 
 def file_actions(session: SparkSession, schema: str, table: str, first: int, last: int) -> list[Row] | None:
-    """What the commits from `first` to `last` did to the table's files, as ACTIONS, oldest first; None where that is not known:
-    no Delta table, commits that were cleaned up, or so many actions that reading the changes is quicker."""
+    """The file actions of the commits from `first` to `last`, with the columns ACTIONS, oldest first.
+
+    None if they are not known: it is not a Delta table, commits were cleaned up, or reading
+    the changes is faster than so many actions.
+    """
     found = _newest(session, schema, table) if last - first < _MOST_COMMITS else None
     if found is None:
         return None
@@ -82,12 +88,12 @@ def file_actions(session: SparkSession, schema: str, table: str, first: int, las
     paths = [files.deltaFile(version) for version in range(first, last + 1)]
     if sum(system.getFileStatus(path).getLen() for path in paths) > _MOST_BYTES:
         return None
-    known: dict[str, int] = {}  # file → its rows, of those that these commits added
+    known: dict[str, int] = {}  # file that these commits added → number of its rows
     return [actions_of(version, _text(jvm, system, path), known) for version, path in enumerate(paths, first)]
 
 
 def _files(delta: Any, log: Any, snapshot: Any) -> tuple[Any, Any, Any]:
-    """What names the files of a log, how they are read, and where they are."""
+    """(provider of the paths of commit files, Hadoop configuration, file system) of a log."""
     conf = log.newDeltaHadoopConf()
     return delta.util.DeltaCommitFileProvider.apply(snapshot), conf, log.logPath().getFileSystem(conf)
 
@@ -101,7 +107,7 @@ def _text(jvm: Any, system: Any, path: Any) -> str:
 
 
 def actions_of(version: int, text: str, known: dict[str, int]) -> Row:
-    """The row of a commit. Rows are None where an action has no number; `known` gets the files that it adds."""
+    """The row of a commit. Row counts are None if an action has no count. Files that the commit adds are put into `known`."""
     actions = [json.loads(line) for line in text.split("\n") if line.strip()]
     added, removed = ([each[kind] for each in actions if each.get(kind)] for kind in ("add", "remove"))
     known |= {each["path"]: rows for each in added if (rows := _records(each)) is not None}
@@ -126,20 +132,22 @@ def _total(rows: list[int | None]) -> int | None:
 
 
 def _records(action: dict[str, Any]) -> int | None:
-    """The rows in the file of an action, marked ones included."""
+    """The number of rows in the file of an action, including those marked as deleted; None if it is unknown."""
     stats = json.loads(action.get("stats") or "{}") or {}
     found = stats.get("numRecords")
     return found if isinstance(found, int) and found >= 0 else None
 
 
 def _marked(action: dict[str, Any]) -> int:
-    """How many rows of the file its deletion vector marks as deleted."""
+    """The number of rows of the file that its deletion vector marks as deleted."""
     return int((action.get("deletionVector") or {}).get("cardinality", 0))
 
 
 def description(session: SparkSession, schema: str, table: str) -> list[Row] | None:
-    """What DESCRIBE TABLE EXTENDED shows of a table of the catalog, as far as a refresh reads it; None where only SQL can tell:
-    no Delta table, or types that are not shown by their names."""
+    """The rows of DESCRIBE TABLE EXTENDED for a table of the catalog, as far as a refresh reads them.
+
+    None if only SQL can tell: it is not a Delta table, or has types that are not shown by their names.
+    """
     found = _newest(session, schema, table)
     if found is None:
         return None
@@ -168,8 +176,11 @@ def description(session: SparkSession, schema: str, table: str) -> list[Row] | N
 
 
 def _shown(kind: Any, metadata: Any = None) -> str | None:
-    """A type of a schema's JSON as DESCRIBE shows it; None where it may be shown in another way, such as one that has a length or
-    a collation, which are in the metadata of its field, or a struct of many fields, which is cut."""
+    """The DESCRIBE name of a type in a schema's JSON; None if it may be shown differently.
+
+    That is so for types with a length or a collation, which are in the metadata of the field, and for
+    structs with many fields, which are truncated.
+    """
     if any(not key.startswith("delta.") and key not in _OF_NO_TYPE for key in metadata or ()):
         return None
     if isinstance(kind, str):
@@ -190,7 +201,7 @@ def _shown(kind: Any, metadata: Any = None) -> str | None:
 
 
 def _newest(session: SparkSession, schema: str, table: str) -> tuple[Any, Any] | None:
-    """The log of a Delta table of the session's own catalog, and its newest snapshot; None if it is no such table."""
+    """(log, newest snapshot) of a Delta table of the session's own catalog; None if it is not such a table."""
     if not _is_delta_catalog(session):
         return None
     jvm: Any = session._jvm
@@ -203,14 +214,14 @@ def _newest(session: SparkSession, schema: str, table: str) -> tuple[Any, Any] |
 
 
 def _is_delta_catalog(session: SparkSession) -> bool:
-    """Whether names of two parts are those of the session's own catalog."""
+    """Whether two-part names refer to the session's own catalog, and that is Delta's."""
     return (
         session.catalog.currentCatalog() == _CATALOG and session.conf.get(f"spark.sql.catalog.{_CATALOG}", None) == DELTA_CATALOG
     )
 
 
 def _row(version: int, at: int, commit: dict[str, Any], zone: ZoneInfo) -> Row:
-    """`at`: milliseconds since 1970."""
+    """The row of DESCRIBE HISTORY for a commit. `at`: milliseconds since 1970."""
     shown = in_zone(_EPOCH + dt.timedelta(milliseconds=at), zone)
     parameters = {
         key: value if isinstance(value, str) else json.dumps(value)

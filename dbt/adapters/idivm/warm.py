@@ -1,12 +1,14 @@
-"""A Spark that stays: the project's embedded Spark in a process of its own, to which dbt attaches instead of starting one.
+"""A Spark that keeps running: the project's embedded Spark in a separate process, to which dbt attaches instead of starting one.
 
-It is a Spark Connect server on the loopback interface, behind a token that only the user can read. In the state folder are:
+It is a Spark Connect server on the loopback interface, protected by a token that only the user can read. Its files in the state
+folder:
 
 | file | |
 |---|---|
-| `server.json` | process, port, token and settings of the server, while it runs; readable by the user alone |
-| `server.lock` | locked by the server for as long as it runs, so that a file which it left behind is known as one |
-| `clients.lock` | shared by all that are attached; the server takes it alone to find out that nobody is, and before it ends |
+| `server.json` | process, port, token and settings of the server, while it runs; readable by the user only |
+| `server.lock` | locked by the server while it runs, so that a `server.json` left behind can be recognised |
+| `clients.lock` | shared by all attached clients; the server locks it exclusively to find out that there are none, and before it
+ends |
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ STOP_SECONDS = 30
 
 @dataclass(frozen=True)
 class Server:
-    """A running server. `made_of` is the digest of the versions and settings that it was started with."""
+    """A running server. `made_of`: the digest of the versions and settings with which it was started."""
 
     pid: int
     port: int
@@ -56,7 +58,7 @@ class Server:
 
     @classmethod
     def in_folder(cls, state_dir: Path) -> Server | None:
-        """The server of a state folder, if one runs. What a killed one left behind is not one."""
+        """The server of a state folder; None if none runs. Files of a killed server do not count."""
         if not is_locked(state_dir / "server.lock"):
             return None
         try:
@@ -67,7 +69,7 @@ class Server:
         return found
 
     def write(self, state_dir: Path) -> None:
-        """Make it known, at once and to the user alone."""
+        """Publish the server's data, atomically and readable by the user only."""
         draft = state_dir / "server.json.new"
         draft.unlink(missing_ok=True)
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -76,7 +78,7 @@ class Server:
 
 
 def made_of(credentials: IdivmCredentials) -> str:
-    """The digest of what a Spark has for life: versions, memory, folders, and the profile's settings."""
+    """The digest of everything that is fixed when a Spark starts: versions, memory, folders, and the profile's settings."""
     own = {key: value for key, value in credentials.server_side_parameters.items() if key not in FIXED and key != TIME_ZONE}
     parts = (
         version,
@@ -90,15 +92,15 @@ def made_of(credentials: IdivmCredentials) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
-# the clients of this process stay attached until it ends
+# state folder → descriptor of the shared lock; this process stays attached until it ends
 _attached: dict[str, int] = {}
 
 
 def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
-    """A session of the project's running server; None if there is none, and this process has to start its own Spark.
+    """A session of the project's running server; None if there is none and this process has to start its own Spark.
 
-    Under `keep_warm` a server is started, unless this is continuous integration. Raises DbtRuntimeError for a server of
-    another version or with other settings, because two Sparks cannot share one embedded catalog.
+    With `keep_warm` a server is started, except in continuous integration. Raises DbtRuntimeError for a server of another
+    version or with other settings, because two Sparks cannot share an embedded catalog.
     """
     state_dir = credentials.state_folder
     if not credentials.keep_warm and not (state_dir / "server.lock").exists():
@@ -151,7 +153,7 @@ def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
 
 
 def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
-    """Start a server in the background and wait until it can be used. Raises DbtRuntimeError where it does not start."""
+    """Start a server in the background and wait until it can be used. Raises DbtRuntimeError if it does not start."""
     if missing := missing_module("spark-connect"):
         raise DbtRuntimeError(f"A Spark that stays needs the package {missing}. {install_advice('spark-connect')}")
     state_dir = credentials.state_folder
@@ -172,13 +174,13 @@ def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
         )
     assert process.stdin is not None
     with suppress(BrokenPipeError), process.stdin:
-        process.stdin.write(json.dumps(given))  # not as arguments, which everybody can read
+        process.stdin.write(json.dumps(given))  # not as arguments, which are visible to all users
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         found = Server.in_folder(state_dir)
         if found is not None:
             return found
-        if process.poll() is not None and not is_locked(state_dir / "server.lock"):  # another process may start one, too
+        if process.poll() is not None and not is_locked(state_dir / "server.lock"):  # another process may be starting one
             break
         time.sleep(0.1)
     else:
@@ -191,7 +193,9 @@ def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
 
 
 def stop_server(state_dir: Path, force: bool) -> bool:
-    """Stop the folder's server; whether there was one. Raises DbtRuntimeError if it is in use, and `force` is not given."""
+    """Stop the folder's server. Returns whether there was one. Raises DbtRuntimeError
+    if it is in use and `force` is not given.
+    """
     server = Server.in_folder(state_dir)
     if server is None:
         if not is_locked(state_dir / "server.lock"):
@@ -205,7 +209,7 @@ def stop_server(state_dir: Path, force: bool) -> bool:
     while is_locked(state_dir / "server.lock"):
         if time.monotonic() > until:
             with suppress(ProcessLookupError):
-                os.kill(server.pid, signal.SIGKILL)  # its JVM ends when it has lost its parent
+                os.kill(server.pid, signal.SIGKILL)  # its JVM ends when its parent has ended
             until += STOP_SECONDS
         time.sleep(0.1)
     (state_dir / "server.json").unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""`idivm up`, `idivm down`, `idivm status`: the Spark that stays (see warm.py)."""
+"""`idivm up`, `idivm down`, `idivm status`: the Spark that keeps running (see warm.py)."""
 
 from __future__ import annotations
 

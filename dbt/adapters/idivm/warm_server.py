@@ -1,6 +1,7 @@
-"""`python -m dbt.adapters.idivm.warm_server`: the process of a Spark that stays (see warm.py). Its settings come from stdin.
+"""`python -m dbt.adapters.idivm.warm_server`: the process of a Spark that keeps running (see warm.py). It reads settings from
+stdin.
 
-Spark is a child process that ends when this one does, killed or not; and this one ends when Spark has.
+Spark is a child process that ends when this one ends, even if it is killed. This one ends when Spark has ended.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def main() -> int:
     given = json.load(sys.stdin)
     credentials = IdivmCredentials.from_dict(given["credentials"])
     state_dir = credentials.state_folder
-    lock = hold(state_dir / "server.lock") or hold(state_dir / "server.lock")  # again, if somebody just looked at it
+    lock = hold(state_dir / "server.lock") or hold(state_dir / "server.lock")  # again, because is_locked() holds it for a moment
     if lock is None:
         print("another one is starting or running", file=sys.stderr)
         return 1
@@ -55,13 +56,15 @@ def main() -> int:
         _wait_until_unused(state_dir, server)
     finally:
         (state_dir / "server.json").unlink(missing_ok=True)
-        hold(state_dir / "clients.lock")  # who comes now waits for the end, then starts a Spark of its own
+        hold(state_dir / "clients.lock")  # new clients wait until this process has ended, then start their own Spark
         _stop_spark()
     return 0
 
 
 def _wait_until_unused(state_dir: Path, server: Server) -> None:
-    """Return when Spark has ended, or nobody was attached for so long; then nobody can attach any more."""
+    """Return when Spark has ended, or when no client was attached for `idle_seconds`. In the
+    second case no client can attach any more.
+    """
     last_used = time.monotonic()
     while _spark().poll() is None:
         unused = hold(state_dir / "clients.lock")
@@ -93,7 +96,7 @@ def _stop_spark() -> None:
 
 
 def _free_port() -> int:
-    """A port of the loopback interface that nobody listens on now."""
+    """A port of the loopback interface that is free now."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])

@@ -15,5 +15,5 @@ def session_zone(session: SparkSession) -> ZoneInfo:
 
 
 def in_zone(value: dt.datetime | None, zone: ZoneInfo) -> dt.datetime | None:
-    """A time, of this machine if it is naive → the same instant as a naive time in `zone`."""
+    """The same instant as a naive time in `zone`. A naive `value` is in the time zone of this machine."""
     return None if value is None else value.astimezone(zone).replace(tzinfo=None)

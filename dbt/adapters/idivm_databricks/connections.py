@@ -1,4 +1,4 @@
-"""dbt-databricks' connections, in sessions that read SQL as every other engine of dbt-idivm does."""
+"""dbt-databricks' connections, whose sessions are set up to read SQL like all other engines of dbt-idivm."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class IdivmDatabricksConnectionManager(DatabricksConnectionManager):
 
     @classmethod
     def opened(cls, credentials: IdivmDatabricksCredentials) -> Any:
-        """A handle outside of a dbt command."""
+        """A handle for use outside of a dbt command."""
         connection = DatabricksDBTConnection(
             type="idivm_databricks", name="idivm", state=ConnectionState.INIT, handle=None, credentials=credentials
         )
@@ -58,15 +58,15 @@ class IdivmDatabricksConnectionManager(DatabricksConnectionManager):
             cursor.close()
 
     def without_sql(self, statement: Statement) -> Rows | None:
-        """Everything goes to the server."""
+        """None: every statement is sent to the server."""
         return None
 
     def tasks_of_statement(self) -> Callable[[], Tasks | None]:
-        """The connector does not say how far a statement is."""
+        """The progress is unknown, because the connector does not report it."""
         return lambda: None
 
 
 def is_cluster(connection: Connection) -> bool:
-    """Whether it is to a cluster: a model may name another compute than the profile's."""
+    """Whether the connection is to a cluster. A model may use another compute than the profile's."""
     path = cast("DatabricksDBTConnection", connection).http_path
     return bool(is_cluster_http_path(path, cast("IdivmDatabricksCredentials", connection.credentials).cluster_id))

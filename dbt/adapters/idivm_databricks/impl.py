@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class IdivmDatabricksConfig(MergedSettings, DatabricksConfig):
-    """dbt-databricks' settings, and ours."""
+    """dbt-databricks' settings plus ours."""
 
 
 class IdivmDatabricksAdapter(IdivmMixin, DatabricksAdapter):
@@ -33,7 +33,7 @@ class IdivmDatabricksAdapter(IdivmMixin, DatabricksAdapter):
 
     @classmethod
     def get_adapter_run_info(cls, config: Any) -> AdapterTrackingRelationInfo:
-        """dbt takes the name of the package from that of the class."""
+        """The adapter's name and version, set explicitly: dbt would derive the package name from the name of the class."""
         found = DatabricksAdapter.get_adapter_run_info(config)
         return replace(found, adapter_name="idivm_databricks", adapter_version=version)
 
@@ -42,5 +42,5 @@ class IdivmDatabricksAdapter(IdivmMixin, DatabricksAdapter):
         return self.idivm_engine_for("", "")
 
     def idivm_engine_for(self, model: str, owner: str) -> Engine:
-        """A cluster or a SQL warehouse: whatever compute the connection of this thread is to."""
+        """The engine for a cluster or a SQL warehouse, depending on the compute of this thread's connection."""
         return engine_for(self.config.credentials, model, owner, is_cluster=self.connections.is_cluster())

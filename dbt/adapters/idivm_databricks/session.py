@@ -1,4 +1,4 @@
-"""What a session can do, and how it is set up before its first statement, so that SQL means what it means on other engines."""
+"""The engine of a session, and its setup before the first statement, so that SQL means the same as on other engines."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from dbt_idivm.refresh.engine.engine import Engine
 
 logger = AdapterLogger("Idivm")
-# Of FIXED a warehouse lets these be set, under names of its own. The others have the same values there.
+# The settings of FIXED that a warehouse lets us set, under names of its own. The others have the same values there.
 ANSI_MODE = "SET ANSI_MODE = true"
 
 
 def engine_for(credentials: IdivmDatabricksCredentials, model: str, owner: str, *, is_cluster: bool) -> Engine:
-    """The engine for a refresh of a model's relation (`relation_name.py`; "" for work that is none), of that owner."""
+    """The engine for a refresh of the relation `model` with this owner. `model` is "" for work outside of a refresh."""
     from dbt_idivm.refresh.catalog.relations import OWNER
     from dbt_idivm.refresh.catalog.state import encode
     from dbt_idivm.refresh.engine.engine import DATABRICKS_CLUSTER, sql_warehouse
@@ -36,7 +36,7 @@ def engine_for(credentials: IdivmDatabricksCredentials, model: str, owner: str, 
 
 
 def configure(handle: DatabricksHandle, credentials: IdivmDatabricksCredentials, *, is_cluster: bool) -> None:
-    """Raises IdivmError (IDIVM-503) for a setting that the compute refuses and that has another value there."""
+    """Set up the session. Raises IdivmError (IDIVM-503) if the compute refuses a setting and has another value for it."""
     if is_cluster:
         _configure_cluster(handle, credentials)
     else:

@@ -1,4 +1,4 @@
-"""A package: `dbt init` offers every adapter that has a file of this name, also where dbt-databricks is not installed."""
+"""A package, not a file: `dbt init` offers every adapter with a file of this name, even if dbt-databricks is not installed."""
 
 from dbt.adapters.idivm.__version__ import version
 
