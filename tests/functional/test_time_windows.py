@@ -87,7 +87,9 @@ def test_other_ways(clicks: Project, strategy: str) -> None:
 def test_sessions_in_a_table(clicks: Project) -> None:
     """Spark remembers of a column that it holds sessions, and merges them wherever the column is grouped: views of it are rebuilt.
     A column of plain windows is maintained."""
-    sessions = "select k, session_window(at, '5 minutes') as w, count(*) as n from $.clicks group by 1, session_window(at, '5 minutes')"
+    sessions = (
+        "select k, session_window(at, '5 minutes') as w, count(*) as n from $.clicks group by 1, session_window(at, '5 minutes')"
+    )
     windows = "select id, k, window(at, '5 minutes') as w, v from $.clicks where at is not null"
     properties = "using delta tblproperties ('delta.enableChangeDataFeed' = 'true')"
     clicks.sql(f"create table $.of_sessions {properties} as {sessions}", f"create table $.of_windows {properties} as {windows}")
