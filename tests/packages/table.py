@@ -1,0 +1,64 @@
+"""`docs/packages.md`, made from the verdicts on packages: `python -m tests.packages.table` writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.packages.catalogue import PACKAGES, VERSIONS, Package
+
+VERDICTS = Path(__file__).parent / "verdicts"
+PAGE = Path(__file__).parents[2] / "docs" / "packages.md"
+HEAD = """# Packages
+
+`make packages` installs each of these packages unmodified, gives all its models `materialized: idivm`, loads the seeds of the
+package's own tests, and changes all of them in three mixed batches: rows of every source are deleted, updated and inserted.
+After each run each model equals its SELECT, but for those that read the clock, which are rebuilt every time (`volatile: full`).
+This page is made from what the last run found (`python -m tests.packages.table`).
+
+A share is that of the refreshes after a change that were incremental, or had nothing to do."""
+
+
+def page() -> str:
+    lines = [HEAD, "", "| package | version | models | refreshes | share | rebuilt | failed |", "|---|---|---|---|---|---|---|"]
+    found = {package: yaml.safe_load(_file(package).read_text()) for package in PACKAGES if _file(package).exists()}
+    lines += [_row(package, verdict) for package, verdict in found.items()]
+    for package, verdict in found.items():
+        lines += ["", f"## {package.name}", "", *_reasons(verdict)]
+    return "\n".join([*lines, ""])
+
+
+def _file(package: Package) -> Path:
+    return VERDICTS / f"{package.name}.yml"
+
+
+def _row(package: Package, verdict: dict[str, Any]) -> str:
+    counts = verdict["refreshes"]
+    after = sum(number for mode, number in counts.items() if mode != "create")
+    share = (counts.get("incremental", 0) + counts.get("noop", 0)) / after if after else 0
+    rebuilt, failed = (sum(map(len, verdict[kind].values())) for kind in ("rebuilt", "failed"))
+    cells = [package.name, _version(package), counts.get("create", 0), after, f"{share:.0%}", rebuilt, failed]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _version(package: Package) -> str:
+    return next(version for name, version in VERSIONS.items() if name.endswith(f"/{package.name}"))
+
+
+def _reasons(verdict: dict[str, Any]) -> list[str]:
+    listed = [(kind, reason, names) for kind in ("rebuilt", "failed") for reason, names in verdict[kind].items()]
+    lines = [
+        f"- {kind}, [{reason}](errors/{reason}.md): {', '.join(f'`{name}`' for name in names)}"
+        if reason.startswith("IDIVM-")
+        else f"- {kind}, {reason}: {', '.join(f'`{name}`' for name in names)}"
+        for kind, reason, names in listed
+    ]
+    if verdict["skipped"]:
+        lines.append(f"- skipped, because they read a model that failed: {', '.join(f'`{name}`' for name in verdict['skipped'])}")
+    return lines or ["Every refresh is incremental."]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
