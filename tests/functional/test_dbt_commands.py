@@ -63,6 +63,7 @@ def modes(results: dict[str, Any]) -> dict[str, str]:
     return {name: results[name].adapter_response["mode"] for name in MODELS if name in results}
 
 
+@pytest.mark.deep
 def test_full_refresh_and_its_refusal(shop: Any) -> None:
     assert modes(shop.results("run")) == {"cheap": "noop", "totals": "noop"}
     shop.write("models/totals.sql", idivm(MODELS["totals"], full_refresh=False))

@@ -56,7 +56,12 @@ def written(shop: Project) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "kind", ["int", "string", *(pytest.param(each, marks=pytest.mark.long) for each in TYPES if each not in ("int", "string"))]
+    "kind",
+    [
+        "int",
+        pytest.param("string", marks=pytest.mark.deep),
+        *(pytest.param(each, marks=pytest.mark.long) for each in TYPES if each not in ("int", "string")),
+    ],
 )
 def test_literal_rows(shop: Project, kind: str) -> None:
     model, outcome = changed(shop, kind, 20)

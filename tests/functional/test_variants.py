@@ -66,6 +66,7 @@ def lab(spark: Any) -> Iterator[Project]:
         yield project
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("large", [False, pytest.param(True, marks=pytest.mark.long)], ids=["small", "large"])
 def test_what_is_read_of_a_variant(lab: Project, large: bool) -> None:
     feed = "using delta tblproperties (delta.enableChangeDataFeed = true)"

@@ -14,7 +14,7 @@ import pytest
 
 from tests.packages.catalogue import PACKAGES, Package
 from tests.packages.project import Using, Verdict
-from tests.packages.table import VERDICTS, page
+from tests.packages.table import PAGE, VERDICTS, page
 
 BATCHES = 3
 
@@ -34,4 +34,4 @@ def test_package(package: Package, installed: Path, spark: Any, tmp_path: Path, 
 
 
 def test_page(golden: Callable[[Path, str], None]) -> None:
-    golden(Path("docs/packages.md"), page())
+    golden(PAGE, page())
