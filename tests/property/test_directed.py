@@ -48,7 +48,7 @@ def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> li
     chosen: list[Tried] = []
     for number, (name, ways) in enumerate(found.items()):
         others = [way for way in ways if way not in always and (name, way) not in SLOW]
-        tried = [*(way for way in ways if way in always), others[number // 2 % len(others)]]
+        tried = [*(way for way in ways if way in always), others[(number // 2 if always else number) % len(others)]]
         usual = tried[1] if len(tried) > 2 else tried[number % len(tried)]
         first = next((way for way in tried if (name, way) in ALONE), usual)
         chosen += [pytest.param(name, way, marks=() if way == first else pytest.mark.deep) for way in tried]
