@@ -80,6 +80,9 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     floating-point operand makes the result floating-point. The result of several integers has the widest of their types. What
     a text is cast to in arithmetic depends on ANSI mode, so the type is UNKNOWN.
     """
+    if isinstance(node, exp.Literal):
+        kind = _type_of_number(node, isinstance(node.parent, exp.Neg)) if node.is_number else None
+        return kind if kind is not None and _type(node).this != kind.this else None
     if (of_call := type_of_call(node)) is not None:
         return of_call
     if isinstance(node, _PARTS_OF_TEXTS):
@@ -104,9 +107,6 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     if isinstance(node, exp.Round):
         whole = _type(node.this)
         return whole if is_exact_number(whole) and whole.this != _type(node).this else None
-    if isinstance(node, exp.Literal):
-        kind = _type_of_number(node, isinstance(node.parent, exp.Neg)) if node.is_number else None
-        return kind if kind is not None and _type(node).this != kind.this else None
     if isinstance(node, _ARITHMETIC):
         if any(map(is_text, kinds)):
             return exp.DataType(this=Type.UNKNOWN)

@@ -75,8 +75,8 @@ from dbt_idivm.algebra.expressions import DIALECT, operand
 from dbt_idivm.algebra.types import has_exact_order, is_small_integer
 from dbt_idivm.operators.aggregate import SUM_OF_SIZES, Aggregate, Call
 
-# (defining expression of the argument, sign) → aggregate over the signed rows of a group
-Delta = Callable[[exp.Expr | None, exp.Expr], exp.Expr]
+# (defining expression of the argument, sign, type of the argument, None for count(*)) → aggregate over the signed rows of a group
+Delta = Callable[[exp.Expr | None, exp.Expr, exp.DataType | None], exp.Expr]
 Caches = Mapping[str, exp.Expr]  # function → new value of the cache over the same argument
 # (stored value, None for a new group; Δ; caches; type of the argument, None for count(*)) → new value
 Value = Callable[[exp.Expr | None, exp.Expr, Caches, exp.DataType | None], exp.Expr]
@@ -90,11 +90,11 @@ class Extreme:
     of_both: type[exp.Func]
     reaches: type[exp.Predicate]
 
-    def added(self, argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+    def added(self, argument: exp.Expr | None, sign: exp.Expr, kind: exp.DataType | None = None) -> exp.Expr:
         """The extreme of the inserted rows."""
         return self._among(exp.GT, argument, sign)
 
-    def removed(self, argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+    def removed(self, argument: exp.Expr | None, sign: exp.Expr, kind: exp.DataType | None = None) -> exp.Expr:
         """The extreme of the deleted rows."""
         return self._among(exp.LT, argument, sign)
 
@@ -196,38 +196,49 @@ def orders_exactly(node: Aggregate, call: Call) -> bool:
     return not call.distinct and call.argument is not None and has_exact_order(node.child.types[call.argument])
 
 
-def rows_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+def rows_delta(argument: exp.Expr | None, sign: exp.Expr, kind: exp.DataType | None) -> exp.Expr:
     return exp.Sum(this=sign.copy())
 
 
-def count_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+def count_delta(argument: exp.Expr | None, sign: exp.Expr, kind: exp.DataType | None) -> exp.Expr:
     assert argument is not None
     absent = exp.Is(this=operand(argument), expression=exp.null())
     return exp.Sum(this=exp.Case(ifs=[exp.If(this=absent, true=exp.Literal.number(0))], default=sign.copy()))
 
 
-def sum_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+def sum_delta(argument: exp.Expr | None, sign: exp.Expr, kind: exp.DataType | None) -> exp.Expr:
     """Σ ±x without a product, because multiplying would change the scale of a wide decimal."""
     assert argument is not None
-    positive = exp.GT(this=sign.copy(), expression=exp.Literal.number(0))
-    signed = exp.Case(ifs=[exp.If(this=positive, true=argument.copy())], default=exp.Neg(this=operand(argument)))
-    return exp.Coalesce(this=exp.Sum(this=signed), expressions=[exp.Literal.number(0)])
+    return _signed_sum(argument, exp.Neg(this=operand(argument)), sign)
 
 
 # Wrong without the cast: deleting -128 as TINYINT would add -128 instead of 128, or fail.
-def small_sum_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
-    return sum_delta(_cast(argument, "bigint"), sign)
+def small_sum_delta(argument: exp.Expr | None, sign: exp.Expr, kind: exp.DataType | None) -> exp.Expr:
+    return sum_delta(_cast(argument, "bigint"), sign, kind)
 
 
 # Wrong without the cast: deleting -2^63 would add -2^63; and inserting 2^63 - 1 and 1 while deleting the same values would
 # overflow on the way to the sum 0.
-def bigint_sum_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
-    return sum_delta(_cast(argument, "decimal(20, 0)"), sign)
+def bigint_sum_delta(argument: exp.Expr | None, sign: exp.Expr, kind: exp.DataType | None) -> exp.Expr:
+    return sum_delta(_cast(argument, "decimal(20, 0)"), sign, kind)
 
 
-def sizes_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+# Wrong with -x, which Spark rounds to 34 digits, and without the cast: 0 - x of a decimal(38, 10) is a decimal(38, 9).
+def wide_sum_delta(argument: exp.Expr | None, sign: exp.Expr, kind: exp.DataType | None) -> exp.Expr:
+    assert argument is not None and kind is not None
+    negated = exp.Sub(this=exp.Literal.number(0), expression=_cast(argument, summand_type(kind)))
+    return _signed_sum(argument, negated, sign)
+
+
+def sizes_delta(argument: exp.Expr | None, sign: exp.Expr, kind: exp.DataType | None) -> exp.Expr:
     assert argument is not None
-    return sum_delta(exp.Abs(this=argument.copy()), sign)
+    return sum_delta(exp.Abs(this=argument.copy()), sign, kind)
+
+
+def _signed_sum(argument: exp.Expr, negated: exp.Expr, sign: exp.Expr) -> exp.Expr:
+    positive = exp.GT(this=sign.copy(), expression=exp.Literal.number(0))
+    signed = exp.Case(ifs=[exp.If(this=positive, true=argument.copy())], default=negated)
+    return exp.Coalesce(this=exp.Sum(this=signed), expressions=[exp.Literal.number(0)])
 
 
 def _cast(value: exp.Expr | None, kind: str) -> exp.Expr:
@@ -313,7 +324,7 @@ ADDITIVE = (
     AdditiveRule("additive_sum_bigint", "sum", sums_bigints, ("count",), bigint_sum_delta, summed_bigints, "c + Σ ±x", "Table 9"),
     AdditiveRule("additive_sum_decimal", "sum", sums_decimals, ("count",), sum_delta, summed_decimals, "c + Σ ±x", "Table 9"),
     AdditiveRule(
-        "additive_sum_wide", "sum", sums_wide_decimals, ("count",), sum_delta, summed_wide_decimals, "c + Σ ±x", "Table 9"
+        "additive_sum_wide", "sum", sums_wide_decimals, ("count",), wide_sum_delta, summed_wide_decimals, "c + Σ ±x", "Table 9"
     ),
     AdditiveRule("additive_avg", "avg", averages_integers, ("sum", "count"), None, divided, "sum / count", "Table 12"),
     AdditiveRule(

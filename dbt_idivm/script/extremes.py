@@ -69,7 +69,9 @@ def delta_groups(state: AdditiveState, rows: Block) -> tuple[exp.Select, Mapping
     rows = _netted(state, rows) if state.extremes else _isolate_constants(state, rows)
     deltas = {
         call.name: rule.delta(
-            rows.output[call.argument] if call.argument else None, rows.output[WEIGHT if rule.extreme else SIGN]
+            rows.output[call.argument] if call.argument else None,
+            rows.output[WEIGHT if rule.extreme else SIGN],
+            state.aggregate.child.types[call.argument] if call.argument else None,
         )
         for rule, call in state.calls
         if rule.delta is not None

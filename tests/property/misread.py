@@ -306,6 +306,13 @@ MISREAD = (
         way="additive",
     ),
     Misread(
+        "decimals are negated exactly",
+        with_additive_rule("additive_sum_wide", delta=additive.sum_delta),
+        ("sum: values of all digits are deleted",),
+        later=True,
+        way="additive",
+    ),
+    Misread(
         "averages of narrow decimals are quotients of decimals",
         narrow_averages_are_exact,
         ("average: a quotient of DOUBLEs",),

@@ -607,6 +607,14 @@ MISREADINGS = {
     "sum: of all rows": _means(
         "decimal(38,10)", 7, 1 - 10**30, "SELECT sum(x) AS c0, sum(x) FILTER (WHERE k > 1) AS c1, count(*) AS c2 FROM t"
     ),
+    # -x of more than 34 digits is rounded
+    "sum: values of all digits are deleted": build(
+        "t(k int, g int, x decimal(38,10); k)",
+        "SELECT g, sum(x) AS c0 FROM t GROUP BY g",
+        {"t": [(1, 1, "123456789012345678901234567.0123456789"), (2, 1, "0.0000000001"), (3, 2, "99999999999999999999999999.9")]},
+        {"t": [(1, 1, "123456789012345678901234567.0123456788"), (2, 1, "0.0000000003"), (3, 1, "99999999999999999999999999.9")]},
+        {"t": [(2, 1, "0.0000000003"), (3, 2, "-99999999999999999999999999.9999999999")]},
+    ),
     # the negation of a minimum
     "extreme: the least TINYINT leaves a sum": build(
         "t(k int, a tinyint; k)", "SELECT sum(a) AS s, count(*) AS n FROM t", {"t": [(1, -128), (2, 5)]}, {"t": [(2, 5)]}

@@ -183,7 +183,13 @@ USING (
         0
       ) AS v__s,
       COALESCE(SUM(CASE WHEN d_signed__a.idivm_sign > 0 THEN d_signed__a.a__z ELSE -d_signed__a.a__z END), 0) AS v__t,
-      COALESCE(SUM(CASE WHEN d_signed__a.idivm_sign > 0 THEN d_signed__a.a__w ELSE -d_signed__a.a__w END), 0) AS v__u
+      COALESCE(
+        SUM(
+          CASE WHEN d_signed__a.idivm_sign > 0 THEN d_signed__a.a__w ELSE 0 - CAST(d_signed__a.a__w AS DECIMAL(37, 10))
+          END
+        ),
+        0
+      ) AS v__u
     FROM d_signed__a
     GROUP BY d_signed__a.a__x
     HAVING
@@ -202,7 +208,13 @@ USING (
         0
       ) <> 0
       OR COALESCE(SUM(CASE WHEN d_signed__a.idivm_sign > 0 THEN d_signed__a.a__z ELSE -d_signed__a.a__z END), 0) <> 0
-      OR COALESCE(SUM(CASE WHEN d_signed__a.idivm_sign > 0 THEN d_signed__a.a__w ELSE -d_signed__a.a__w END), 0) <> 0
+      OR COALESCE(
+        SUM(
+          CASE WHEN d_signed__a.idivm_sign > 0 THEN d_signed__a.a__w ELSE 0 - CAST(d_signed__a.a__w AS DECIMAL(37, 10))
+          END
+        ),
+        0
+      ) <> 0
   ) AS change
 ) AS d
 ON v.x IS NOT DISTINCT FROM d.a__x
