@@ -4,48 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# As dbt's registry has them; the second part is the name of the dbt project, too.
-VERSIONS = {
-    "fivetran/github": "1.0.0",
-    "fivetran/google_ads": "1.2.0",
-    "fivetran/zendesk": "1.6.1",
-    "fivetran/jira": "1.1.0",
-    "fivetran/stripe": "1.4.0",
-    "fivetran/hubspot": "1.2.0",
-    "fivetran/fivetran_utils": "0.4.10",
-    "dbt-labs/spark_utils": "0.3.3",
-    "dbt-labs/dbt_utils": "1.4.1",
-    "dbt-labs/audit_helper": "0.12.2",
-    "dbt-labs/codegen": "0.14.1",
-    "dbt-labs/dbt_project_evaluator": "1.3.2",
-    "calogica/dbt_date": "0.10.0",
-    "metaplane/dbt_expectations": "0.10.9",
-    "elementary-data/elementary": "0.25.1",
-    "Datavault-UK/automate_dv": "0.11.5",
-}
-FIVETRAN = ("fivetran_utils", "spark_utils", "dbt_utils")
-
 
 @dataclass(frozen=True)
 class Package:
-    """A package, which runs over the seeds of its own tests. `name`: of the dbt project; `needs`: other packages that it calls;
-    `tests`: the models are those of its own tests, because it has macros only; `maintained`: whether its models are."""
+    """A package as dbt's registry has it. `name`: of the dbt project, too; `needs`: other packages that it calls; `tests`: its
+    models are those of its own tests, because it has macros only."""
 
+    owner: str
     name: str
-    needs: tuple[str, ...] = FIVETRAN
+    version: str
+    needs: tuple[Package, ...] = ()
     tests: bool = False
-    maintained: bool = True
 
 
+SPARK_UTILS = Package("dbt-labs", "spark_utils", "0.3.3")
+FIVETRAN_UTILS = Package("fivetran", "fivetran_utils", "0.4.10")
+DBT_UTILS = Package("dbt-labs", "dbt_utils", "1.4.1", needs=(SPARK_UTILS,), tests=True)
+DBT_DATE = Package("calogica", "dbt_date", "0.10.0", needs=(SPARK_UTILS, DBT_UTILS), tests=True)
+OF_FIVETRAN = (FIVETRAN_UTILS, SPARK_UTILS, DBT_UTILS)
+
+# Each runs over the seeds of its own tests.
 PACKAGES = (
-    Package("github"),
-    Package("google_ads"),
-    Package("zendesk"),
-    Package("jira"),
-    Package("stripe"),
-    Package("hubspot"),
-    Package("dbt_utils", needs=("spark_utils",), tests=True),
-    Package("dbt_date", needs=("spark_utils", "dbt_utils"), tests=True),
-    Package("dbt_expectations", needs=("dbt_date", "spark_utils", "dbt_utils"), tests=True),
-    Package("audit_helper", needs=("spark_utils", "dbt_utils"), tests=True),
+    Package("fivetran", "github", "1.0.0", needs=OF_FIVETRAN),
+    Package("fivetran", "google_ads", "1.2.0", needs=OF_FIVETRAN),
+    Package("fivetran", "zendesk", "1.6.1", needs=OF_FIVETRAN),
+    Package("fivetran", "jira", "1.1.0", needs=OF_FIVETRAN),
+    Package("fivetran", "stripe", "1.4.0", needs=OF_FIVETRAN),
+    Package("fivetran", "hubspot", "1.2.0", needs=OF_FIVETRAN),
+    DBT_UTILS,
+    DBT_DATE,
+    Package("metaplane", "dbt_expectations", "0.10.9", needs=(DBT_DATE, SPARK_UTILS, DBT_UTILS), tests=True),
+    Package("dbt-labs", "audit_helper", "0.12.2", needs=(SPARK_UTILS, DBT_UTILS), tests=True),
 )
+INSTALLED = tuple(dict.fromkeys([*PACKAGES, *(needed for package in PACKAGES for needed in package.needs)]))

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.functional.dbt_folder import DbtFolder
-from tests.packages.catalogue import VERSIONS
+from tests.packages.catalogue import INSTALLED
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +20,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return Path(given)
     folder = DbtFolder(tmp_path_factory.mktemp("packages"))
     folder.profile(schema="packages", catalog="in-memory")
-    wanted = [{"package": name, "version": version} for name, version in VERSIONS.items()]
+    wanted = [{"package": f"{package.owner}/{package.name}", "version": package.version} for package in INSTALLED]
     folder.write("packages.yml", yaml.safe_dump({"packages": wanted}))
     folder.dbt("deps")
     return folder.root / "dbt_packages"

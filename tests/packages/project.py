@@ -72,12 +72,12 @@ class Using:
             "config-version": 2,
             "profile": PROFILE,
             "flags": {"send_anonymous_usage_stats": False},
-            "models": of_models if package.maintained else {},
+            "models": of_models,
         }
         folder = DbtFolder(root)
         folder.profile(schema=schema, catalog="in-memory", driver_memory="2g")
         folder.write("dbt_project.yml", yaml.safe_dump(config, sort_keys=False))
-        used = (package.name, *package.needs)
+        used = [each.name for each in (package, *package.needs)]
         folder.write("packages.yml", yaml.safe_dump({"packages": [{"local": f"dbt_packages/{name}"} for name in used]}))
         for name in used:
             shutil.copytree(installed / name, root / "dbt_packages" / name, ignore=shutil.ignore_patterns("integration_tests"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from tests.packages.catalogue import PACKAGES, VERSIONS, Package
+from tests.packages.catalogue import PACKAGES, Package
 
 VERDICTS = Path(__file__).parent / "verdicts"
 PAGE = Path(__file__).parents[2] / "docs" / "packages.md"
@@ -39,12 +39,8 @@ def _row(package: Package, verdict: dict[str, Any]) -> str:
     after = sum(number for mode, number in counts.items() if mode != "create")
     share = (counts.get("incremental", 0) + counts.get("noop", 0)) / after if after else 0
     rebuilt, failed = (sum(map(len, verdict[kind].values())) for kind in ("rebuilt", "failed"))
-    cells = [package.name, _version(package), counts.get("create", 0), after, f"{share:.0%}", rebuilt, failed]
+    cells = [package.name, package.version, counts.get("create", 0), after, f"{share:.0%}", rebuilt, failed]
     return f"| {' | '.join(map(str, cells))} |"
-
-
-def _version(package: Package) -> str:
-    return next(version for name, version in VERSIONS.items() if name.endswith(f"/{package.name}"))
 
 
 def _reasons(verdict: dict[str, Any]) -> list[str]:
