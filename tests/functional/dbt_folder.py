@@ -19,15 +19,18 @@ class DbtFolder:
 
     def __post_init__(self) -> None:
         # tables of tests are so small that `auto` would rebuild them
-        config = {
+        self.configure(models={"+meta": {"idivm": {"strategy": "id"}}})
+
+    def configure(self, **settings: Any) -> None:
+        """Write dbt_project.yml, in place of the one before: what each project needs, and these settings."""
+        needed = {
             "name": PROFILE,
             "version": "1.0.0",
             "config-version": 2,
             "profile": PROFILE,
             "flags": {"send_anonymous_usage_stats": False},
-            "models": {"+meta": {"idivm": {"strategy": "id"}}},
         }
-        self.write("dbt_project.yml", yaml.safe_dump(config))
+        self.write("dbt_project.yml", yaml.safe_dump({**needed, **settings}, sort_keys=False))
 
     def write(self, path: str, text: str) -> None:
         file = self.root / path

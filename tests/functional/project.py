@@ -55,6 +55,9 @@ class Project(Schema):
     def write(self, path: str, text: str) -> None:
         self._files.write(path, text)
 
+    def configure(self, **settings: Any) -> None:
+        self._files.configure(**settings)
+
     def profile(self, **settings: Any) -> None:
         self._files.profile(**{"schema": self.schema, **settings})
 

@@ -167,7 +167,7 @@ def test_a_large_view_is_maintained(shop: Project) -> None:
 def test_dbt_reports_what_was_chosen_and_keeps_what_it_took(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is learned from the first two refreshes of a process that has just started its Spark: those are builds here."""
     monkeypatch.setattr(InvocationMemory, "warm_up", WARM_UP)
-    project.write("dbt_project.yml", "name: functional\nversion: 1.0.0\nconfig-version: 2\nprofile: functional\n")
+    project.configure()
     project.sql(
         "create table $.t using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
         "select id, id % 3 as g from range(9)"

@@ -218,16 +218,11 @@ def test_nothing_is_run_that_is_a_text(new_project: Callable[[], Any]) -> None:
     project = new_project()
     evil = EVIL.replace("{{ 1 }}", "{ 1 }")
     victim = f"{project.schema}.victim"
-    config = {
-        "name": "functional",
-        "version": "1.0.0",
-        "config-version": 2,
-        "profile": "functional",
-        "query-comment": {"comment": evil.replace("*/", "* /").replace("\n", " "), "append": True},
-        "quoting": {"identifier": True, "schema": True},
-        "models": {"+meta": {"idivm": {"strategy": "id"}}},
-    }
-    project.write("dbt_project.yml", json.dumps(config))
+    project.configure(
+        **{"query-comment": {"comment": evil.replace("*/", "* /").replace("\n", " "), "append": True}},
+        quoting={"identifier": True, "schema": True},
+        models={"+meta": {"idivm": {"strategy": "id"}}},
+    )
     project.spark.sql(
         f"create table {victim} (id int, `order id` int, `a;b--` int, v int) using delta {properties(**FEED, **MAPPING)}"
     )

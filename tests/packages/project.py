@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from tests.functional.dbt_folder import PROFILE, DbtFolder
+from tests.functional.dbt_folder import DbtFolder
 from tests.functional.schema import Schema
 from tests.packages.catalogue import Package
 from tests.packages.changes import changed
@@ -59,33 +59,13 @@ class Using:
     def of(cls, package: Package, installed: Path, root: Path, spark: Any) -> Using:
         """The project in `root`. `installed`: the packages, as `dbt deps` leaves them."""
         own = installed / package.name / "integration_tests"
-        # types of columns of seeds; Spark has no VARCHAR without a length
-        given = yaml.safe_load((own / "dbt_project.yml").read_text().replace("varchar", "string"))
+        given = settings_of_tests(own)
         schema = next((found for name, found in flat(given.get("vars", {})) if name.endswith("_schema")), package.name)
-        kept = ("name", "vars", "seeds", "quoting", "seed-paths", "macro-paths", "model-paths")
-        maintained = {"+materialized": "idivm", "+meta": {"idivm": SETTINGS}}
-        of_models = {(given["name"] if package.tests else package.name): maintained}
-        config = {
-            **{name: given[name] for name in kept if name in given},
-            "version": "1.0.0",
-            "dispatch": [{"macro_namespace": "dbt_utils", "search_order": [given["name"], "spark_utils", "dbt_utils"]}],
-            "config-version": 2,
-            "profile": PROFILE,
-            "flags": {"send_anonymous_usage_stats": False},
-            "models": of_models,
-        }
         folder = DbtFolder(root)
         folder.profile(schema=schema, catalog="in-memory", driver_memory="2g")
-        folder.write("dbt_project.yml", yaml.safe_dump(config, sort_keys=False))
-        used = [each.name for each in (package, *package.needs)]
-        folder.write("packages.yml", yaml.safe_dump({"packages": [{"local": f"dbt_packages/{name}"} for name in used]}))
-        for name in used:
-            shutil.copytree(installed / name, root / "dbt_packages" / name, ignore=shutil.ignore_patterns("integration_tests"))
-        for name in ("seeds", "data", *(("models", "macros") if package.tests else ())):
-            if (own / name).exists():
-                shutil.copytree(own / name, root / name)
-        for file in (root / "models").rglob("*.sql"):  # of tests; a package's own files stay as they are
-            file.write_text(_TABLE.sub("materialized='idivm'", file.read_text()))
+        folder.configure(**settings(package, given))
+        add_packages(folder, [each.name for each in (package, *package.needs)], installed)
+        add_tests(folder, own, with_models=package.tests)
         return cls(folder, Schema(spark, schema))
 
     def seeds(self) -> list[str]:
@@ -121,6 +101,41 @@ class Using:
                     verdict.rebuilt.setdefault(why, set()).add(node.name)
                 if why != OF_THE_CLOCK and not self.tables.is_same(f"select * from {node.relation_name}", node.compiled_code):
                     verdict.wrong.add(node.name)
+
+
+def settings_of_tests(own: Path) -> dict[str, Any]:
+    """The dbt_project.yml of a package's own tests, which are in the folder `own`."""
+    text = (own / "dbt_project.yml").read_text()
+    given: dict[str, Any] = yaml.safe_load(text.replace("varchar", "string"))  # Spark has no VARCHAR without a length
+    return given
+
+
+def settings(package: Package, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of the project that uses the package: those that its own tests have, and its models are maintained."""
+    kept = ("name", "vars", "seeds", "quoting", "seed-paths", "macro-paths", "model-paths")
+    maintained = {"+materialized": "idivm", "+meta": {"idivm": SETTINGS}}
+    return {
+        **{name: given[name] for name in kept if name in given},
+        "dispatch": [{"macro_namespace": "dbt_utils", "search_order": [given["name"], "spark_utils", "dbt_utils"]}],
+        "models": {(given["name"] if package.tests else package.name): maintained},
+    }
+
+
+def add_packages(folder: DbtFolder, names: Sequence[str], installed: Path) -> None:
+    """The project uses these packages, without their tests."""
+    folder.write("packages.yml", yaml.safe_dump({"packages": [{"local": f"dbt_packages/{name}"} for name in names]}))
+    without = shutil.ignore_patterns("integration_tests")
+    for name in names:
+        shutil.copytree(installed / name, folder.root / "dbt_packages" / name, ignore=without)
+
+
+def add_tests(folder: DbtFolder, own: Path, with_models: bool) -> None:
+    """The seeds of a package's own tests become those of the project, and so do their models, which are maintained."""
+    for name in ("seeds", "data", *(("models", "macros") if with_models else ())):
+        if (own / name).exists():
+            shutil.copytree(own / name, folder.root / name)
+    for file in (folder.root / "models").rglob("*.sql"):  # of tests; a package's own files stay as they are
+        file.write_text(_TABLE.sub("materialized='idivm'", file.read_text()))
 
 
 def flat(variables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
