@@ -25,12 +25,19 @@ pytestmark = pytest.mark.deep
 
 
 @pytest.fixture
-def macros(project: Project) -> Project:
+def events(project: Project) -> Project:
+    """A project with the table that the macros read, and without models."""
     project.table("events", COLUMNS, *ROWS)
     project.write("models/sources.yml", SOURCES.replace("SCHEMA", project.schema))
-    for name, select in models():
-        project.write(f"models/{name}.sql", f"{{{{ config(materialized='idivm') }}}}\n{select}\n")
     return project
+
+
+@pytest.fixture
+def macros(events: Project) -> Project:
+    """A project with a model for each macro."""
+    for name, select in models():
+        events.write(f"models/{name}.sql", f"{{{{ config(materialized='idivm') }}}}\n{select}\n")
+    return events
 
 
 def written(parsed: Any) -> set[str]:
@@ -63,23 +70,21 @@ def is_exact(project: Project, name: str, select: str) -> bool:
     return project.is_same(f"select * from {project.schema}.{name}", select)
 
 
-def test_an_assertion_that_fails(macros: Project) -> None:
+def test_an_assertion_that_fails(events: Project) -> None:
     """An error of a row is one of the refresh, and the view stays as it was."""
     select = "select id, assert_true(amount is null or amount > -100) as fine, amount from {{ source('raw', 'events') }}"
-    for path in (macros.root / "models").glob("*.sql"):
-        path.unlink()
-    macros.write(
+    events.write(
         "models/checked.sql", f"{{{{ config(materialized='idivm') }}}}\nselect id, coalesce(fine, amount) as x from ({select})"
     )
-    macros.dbt("run")
-    before = macros.rows("select * from $.checked")
-    macros.sql("update $.events set amount = -500 where id = 1", "update $.events set amount = 4 where id = 2")
-    failed = macros.results("run", fails=True)["checked"]
+    events.dbt("run")
+    before = events.rows("select * from $.checked")
+    events.sql("update $.events set amount = -500 where id = 1", "update $.events set amount = 4 where id = 2")
+    failed = events.results("run", fails=True)["checked"]
     assert "is not true" in failed.message, failed.message
-    assert macros.rows("select * from $.checked") == before
-    macros.sql("update $.events set amount = 50 where id = 1")
-    assert macros.results("run")["checked"].adapter_response["mode"] == "incremental"
-    assert macros.rows("select * from $.checked") == macros.rows("select id, amount from $.events")
+    assert events.rows("select * from $.checked") == before
+    events.sql("update $.events set amount = 50 where id = 1")
+    assert events.results("run")["checked"].adapter_response["mode"] == "incremental"
+    assert events.rows("select * from $.checked") == events.rows("select id, amount from $.events")
 
 
 PIVOT = """{{ config(materialized='idivm') }}
@@ -90,22 +95,20 @@ from {{ source('raw', 'events') }} group by paid
 """
 
 
-def test_a_macro_that_reads_the_data_while_it_compiles(macros: Project) -> None:
+def test_a_macro_that_reads_the_data_while_it_compiles(events: Project) -> None:
     """A value that is new in the list is an edit of the model, and is said once; changes without one are maintained."""
-    for path in (macros.root / "models").glob("*.sql"):
-        path.unlink()
-    macros.write("models/pivot.sql", PIVOT.replace("SCHEMA", macros.schema))
-    macros.dbt("run")
+    events.write("models/pivot.sql", PIVOT.replace("SCHEMA", events.schema))
+    events.dbt("run")
     modes, reasons = [], []
     for batch in (
         "update $.events set amount = amount + 1 where id in (1, 3)",
         "update $.events set customer = 9 where id = 5",  # the only row of its customer: one value goes, one comes
         "update $.events set amount = amount + 1 where id in (1, 5)",
     ):
-        macros.sql(batch)
-        found = macros.results("run")["pivot"]
+        events.sql(batch)
+        found = events.results("run")["pivot"]
         modes.append(found.adapter_response["mode"])
         reasons.append(found.adapter_response["reason"])
-        assert is_exact(macros, "pivot", found.node.compiled_code), (modes, found.message)
+        assert is_exact(events, "pivot", found.node.compiled_code), (modes, found.message)
     assert modes == ["incremental", "full", "incremental"]  # no stored row has the sums of the new column
     assert reasons[0] is None and reasons[1].startswith("IDIVM-402") and reasons[2] is None
