@@ -76,57 +76,9 @@ PAPERS_OWN = {"dbt_incremental": "the groups of an updated user would have to be
 
 
 def workload(scale: float = 1.0, friends: int = 100) -> Workload:
-    users, tweets = round(USERS * scale), round(TWEETS * scale)
     return Workload(
         name="bsma",
-        tables=(
-            Table(
-                "users",
-                f"""
-                select id as uid, concat('user ', id) as name, concat('city ', pmod(xxhash64(id, 1), {CITIES})) as city,
-                    pmod(xxhash64(id, 2), 5000) as tweetsnum, pmod(xxhash64(id, 3), 900) as favornum, 0 as batch
-                from range({users})""",
-                ("uid",),
-            ),
-            # not of oneself, and no friend twice: the strides are below the number of users
-            Table(
-                "friendlist",
-                f"""
-                select id div {friends} as uid,
-                    (id div {friends} + 1 + id % {friends} * {max(1, users // (friends + 1))}) % {users} as friend
-                from range({users * friends})""",
-                ("uid", "friend"),
-            ),
-            Table(
-                "microblog",
-                f"""
-                select id as mid, {_popular(users, "id, 4")} as uid,
-                    date '2024-01-01' + cast(id * {DAYS} div {tweets} as int) as day
-                from range({tweets})""",
-                ("mid",),
-            ),
-            Table(
-                "retweets",
-                f"""
-                select id as rid, {_popular(tweets, "id, 5")} as mid, {_popular(users, "id, 6")} as uid
-                from range({round(RETWEETS * scale)})""",
-                ("rid",),
-            ),
-            Table(
-                "mentions",
-                f"""
-                select id, pmod(xxhash64(id, 7), {tweets}) as mid, {_popular(users, "id, 8")} as uid
-                from range({round(MENTIONS * scale)})""",
-                ("id",),
-            ),
-            Table(
-                "rel_event_microblog",
-                f"""
-                select id, {_popular(EVENTS, "id, 9")} as eid, pmod(xxhash64(id, 10), {tweets}) as mid
-                from range({round(EVENT_TWEETS * scale)})""",
-                ("id",),
-            ),
-        ),
+        tables=_tables(scale, friends),
         queries=(
             _of_users("q7", Q7, ("uid",), "u"),
             _of_users("q10", Q10, ("uid",), "u"),
@@ -138,6 +90,58 @@ def workload(scale: float = 1.0, friends: int = 100) -> Workload:
             Query("qs3", QS3, ("eid",), without=PAPERS_OWN),
         ),
         changes=(Change("users", "users", users_updated),),
+    )
+
+
+def _tables(scale: float, friends: int) -> tuple[Table, ...]:
+    users, tweets = round(USERS * scale), round(TWEETS * scale)
+    return (
+        Table(
+            "users",
+            f"""
+            select id as uid, concat('user ', id) as name, concat('city ', pmod(xxhash64(id, 1), {CITIES})) as city,
+                pmod(xxhash64(id, 2), 5000) as tweetsnum, pmod(xxhash64(id, 3), 900) as favornum, 0 as batch
+            from range({users})""",
+            ("uid",),
+        ),
+        # not of oneself, and no friend twice: the strides are below the number of users
+        Table(
+            "friendlist",
+            f"""
+            select id div {friends} as uid,
+                (id div {friends} + 1 + id % {friends} * {max(1, users // (friends + 1))}) % {users} as friend
+            from range({users * friends})""",
+            ("uid", "friend"),
+        ),
+        Table(
+            "microblog",
+            f"""
+            select id as mid, {_popular(users, "id, 4")} as uid,
+                date '2024-01-01' + cast(id * {DAYS} div {tweets} as int) as day
+            from range({tweets})""",
+            ("mid",),
+        ),
+        Table(
+            "retweets",
+            f"""
+            select id as rid, {_popular(tweets, "id, 5")} as mid, {_popular(users, "id, 6")} as uid
+            from range({round(RETWEETS * scale)})""",
+            ("rid",),
+        ),
+        Table(
+            "mentions",
+            f"""
+            select id, pmod(xxhash64(id, 7), {tweets}) as mid, {_popular(users, "id, 8")} as uid
+            from range({round(MENTIONS * scale)})""",
+            ("id",),
+        ),
+        Table(
+            "rel_event_microblog",
+            f"""
+            select id, {_popular(EVENTS, "id, 9")} as eid, pmod(xxhash64(id, 10), {tweets}) as mid
+            from range({round(EVENT_TWEETS * scale)})""",
+            ("id",),
+        ),
     )
 
 

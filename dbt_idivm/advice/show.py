@@ -11,9 +11,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dbt_idivm.advice.advise import Advice
+from dbt_idivm.advice.advise import Advice, Taken
+from dbt_idivm.advice.caching import Cached
+from dbt_idivm.advice.clustering import Clustered
+from dbt_idivm.advice.deferring import Deferred
 from dbt_idivm.advice.estimates import Upkeep
+from dbt_idivm.advice.hindered import Blocked, Keyed
 from dbt_idivm.advice.setting import UNREAD
+from dbt_idivm.advice.sharing import Shared
 from dbt_idivm.advice.storing import EPHEMERAL, MAINTAINED, TABLE, VIEW, Storing
 from dbt_idivm.errors import Finding
 
@@ -39,8 +44,24 @@ def _note(found: Finding) -> dict[str, str]:
 def show(advice: Advice) -> None:
     """Print the advice: models, obstacles, further improvements, and the total."""
     console = Console(highlight=False)
-    upkeep, measured = {each.model: each for each in advice.upkeep}, {each.model: each for each in advice.measured}
-    taken = {name: f"{each.mode} {seconds(each.seconds)}" for name, each in measured.items()}
+    _show_models(console, advice)
+    _show_blocked(console, advice.blocked)
+    _show_keys(console, advice.keys)
+    _show_shared(console, advice.shared)
+    _show_caches(console, advice.caches)
+    _show_clusterings(console, advice.clusterings)
+    _show_deferred(console, advice.deferred)
+    _show_estimated(console, advice.measured)
+    for note in advice.notes:
+        console.print(f"\n{escape(note.summary)}: {escape(note.do)}.")
+    _show_total(console, advice)
+
+
+def _show_models(console: Console, advice: Advice) -> None:
+    """Print how each model is to be stored; and those that cannot be maintained. There is no column for last runs if none is
+    known."""
+    upkeep = {each.model: each for each in advice.upkeep}
+    taken = {each.model: f"{each.mode} {seconds(each.seconds)}" for each in advice.measured}
     rows = [
         (
             each.model,
@@ -58,17 +79,23 @@ def show(advice: Advice) -> None:
     ]
     columns = ("model", "incremental", "rebuilt", *(("last run",) if taken else ()), "a day now", "a day then", "advice")
     console.print(_table(columns, (row if taken else (*row[:3], *row[4:]) for row in rows)))
+
+
+def _show_blocked(console: Console, found: Iterable[Blocked]) -> None:
     _section(
         console,
         "Rebuilt on every run, and the smallest change that would help",
-        advice.blocked,
+        found,
         ("model", "models below", "because of", "do"),
         lambda each: (each.model, str(each.below), f"{each.code} {each.where}".strip(), each.do),
     )
+
+
+def _show_keys(console: Console, found: Iterable[Keyed]) -> None:
     _section(
         console,
         "Keys that would pay, if they hold",
-        advice.keys,
+        found,
         ("table", "key", "known by", "saves a day", "cheaper", "maintained"),
         lambda each: (
             each.table,
@@ -79,10 +106,13 @@ def show(advice: Advice) -> None:
             ", ".join(each.maintained),
         ),
     )
+
+
+def _show_shared(console: Console, found: Iterable[Shared]) -> None:
     _section(
         console,
         "Worth sharing: as a model of its own, which the others read with ref()",
-        advice.shared,
+        found,
         ("subview", "models", "materialized", "saves a refresh", "size"),
         lambda each: (
             each.subview,
@@ -92,10 +122,13 @@ def show(advice: Advice) -> None:
             size(each.bytes),
         ),
     )
+
+
+def _show_caches(console: Console, found: Iterable[Cached]) -> None:
     _section(
         console,
         "Caches that would pay",
-        advice.caches,
+        found,
         ("model", "caches", "saves a day", "size"),
         lambda each: (
             each.model,
@@ -104,25 +137,36 @@ def show(advice: Advice) -> None:
             size(each.bytes),
         ),
     )
+
+
+def _show_clusterings(console: Console, found: Iterable[Clustered]) -> None:
     _section(
         console,
         "Clusterings that would pay; more if the keys that change together are neighbours",
-        advice.clusterings,
+        found,
         ("table", "cluster by", "saves a day", "at best", "models"),
         lambda each: (each.table, each.column, seconds(each.saves), seconds(each.at_best), ", ".join(each.models)),
     )
+
+
+def _show_deferred(console: Console, found: Iterable[Deferred]) -> None:
     _section(
         console,
         "Deferred: to be refreshed in every n-th run",
-        advice.deferred,
+        found,
         ("model", "n", "a day now", "a day then"),
         lambda each: (each.model, str(each.runs), seconds(each.today), seconds(each.deferred)),
     )
-    if known := [each for each in advice.measured if each.expected is not None]:
+
+
+def _show_estimated(console: Console, measured: Iterable[Taken]) -> None:
+    """Print how long the last runs took beside their estimates, if there are any."""
+    if known := [each for each in measured if each.expected is not None]:
         took, expected = sum(each.seconds for each in known), sum(each.expected or 0.0 for each in known)
         console.print(f"\nThe last runs of {len(known)} models took {seconds(took)}, and were estimated at {seconds(expected)}.")
-    for note in advice.notes:
-        console.print(f"\n{escape(note.summary)}: {escape(note.do)}.")
+
+
+def _show_total(console: Console, advice: Advice) -> None:
     whose = f"`{escape(advice.engine)}`" if advice.engine else "a small machine, as no refresh has been measured"
     console.print(f"\nPrices are those of {whose}.")
     console.print(

@@ -41,9 +41,21 @@ def _day(world: World) -> dt.date:
 
 
 def _organisation(world: World) -> None:
-    rng = world.random
+    _currencies(world)
+    _categories(world)
+    _suppliers(world)
+    _stores(world)
+    _employees(world)
+    _promotions(world)
+
+
+def _currencies(world: World) -> None:
     for code, name, units in CURRENCIES:
         world.put("currencies", currency_code=code, currency_name=name, minor_units=units)
+
+
+def _categories(world: World) -> None:
+    rng = world.random
     for department, names in CATEGORIES.items():
         top = world.put(
             "categories",
@@ -60,6 +72,10 @@ def _organisation(world: World) -> None:
                 category_name=name,
                 margin_target=rng.choice((None, 0.375)),
             )
+
+
+def _suppliers(world: World) -> None:
+    rng = world.random
     for number in range(1, 9):
         contact = {"email": f"Sales@supplier{number}.example", "phone": rng.choice((f"+49 30 / {number}00", None))}
         world.put(
@@ -71,6 +87,9 @@ def _organisation(world: World) -> None:
             contact=contact,
             is_active=number != 8,
         )
+
+
+def _stores(world: World) -> None:
     for number in range(1, 7):
         world.put(
             "stores",
@@ -82,6 +101,10 @@ def _organisation(world: World) -> None:
             closed_on=None,
             square_meters=100 * number,
         )
+
+
+def _employees(world: World) -> None:
+    rng = world.random
     for number in range(1, 25):
         world.put(
             "employees",
@@ -95,6 +118,10 @@ def _organisation(world: World) -> None:
             salary=Decimal(rng.randint(24, 60) * 100),
             permissions=rng.choice((1, 3, 5, 9, 15)),
         )
+
+
+def _promotions(world: World) -> None:
+    rng = world.random
     for number, code in enumerate(("SPRING", "summer", "VIP", "WINTER", "SPRING"), 1):
         world.put(
             "promotions",

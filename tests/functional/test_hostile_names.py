@@ -212,60 +212,45 @@ def test_a_model_whose_hidden_table_has_too_long_a_name(names: Project) -> None:
 EVIL = "'; drop table victim; -- \" ` */ ${env:HOME} {{ 1 }} \\' %s :x ?\n; drop table victim;"
 
 
-@pytest.mark.long
-def test_nothing_is_run_that_is_a_text(new_project: Callable[[], Any]) -> None:
-    """A dbt project whose descriptions, tags, meta, aliases, keys, column names and query comment try to be SQL."""
-    project = new_project()
-    evil = EVIL.replace("{{ 1 }}", "{ 1 }")
-    victim = f"{project.schema}.victim"
-    project.configure(
-        **{"query-comment": {"comment": evil.replace("*/", "* /").replace("\n", " "), "append": True}},
-        quoting={"identifier": True, "schema": True},
-        models={"+meta": {"idivm": {"strategy": "id"}}},
-    )
-    project.spark.sql(
-        f"create table {victim} (id int, `order id` int, `a;b--` int, v int) using delta {properties(**FEED, **MAPPING)}"
-    )
-    project.spark.sql(f"insert into {victim} values (1, 1, 1, 1), (2, 2, 2, 2)")
+def described(schema: str, evil: str) -> dict[str, Any]:
+    """Properties of the source and of the models, with this text wherever there may be one."""
     docs = {"persist_docs": {"relation": True, "columns": True}, "tags": [evil], "meta": {"owner": evil}}
-    project.write(
-        "models/m.yml",
-        json.dumps(
+    return {
+        "sources": [
             {
-                "sources": [
+                "name": "s",
+                "schema": schema,
+                "tables": [
                     {
-                        "name": "s",
-                        "schema": project.schema,
-                        "tables": [
-                            {
-                                "name": "we;ird--source",
-                                "identifier": "victim",
-                                "description": evil,
-                                "columns": [{"name": "order id", "quote": True, "data_tests": ["unique", "not_null"]}],
-                            }
-                        ],
+                        "name": "we;ird--source",
+                        "identifier": "victim",
+                        "description": evil,
+                        "columns": [{"name": "order id", "quote": True, "data_tests": ["unique", "not_null"]}],
                     }
                 ],
-                "models": [
-                    {
-                        "name": "evil",
-                        "description": evil,
-                        "config": docs,
-                        "data_tests": ["idivm_equivalent"],
-                        "columns": [{"name": "Twice", "description": evil}],
-                    },
-                    {
-                        "name": "order",
-                        "description": evil,
-                        "config": docs,
-                        "data_tests": ["idivm_equivalent"],
-                        "columns": [{"name": "v'x", "quote": True, "description": evil}],
-                    },
-                    {"name": "above", "config": docs, "data_tests": ["idivm_equivalent"]},
-                ],
             }
-        ),
-    )
+        ],
+        "models": [
+            {
+                "name": "evil",
+                "description": evil,
+                "config": docs,
+                "data_tests": ["idivm_equivalent"],
+                "columns": [{"name": "Twice", "description": evil}],
+            },
+            {
+                "name": "order",
+                "description": evil,
+                "config": docs,
+                "data_tests": ["idivm_equivalent"],
+                "columns": [{"name": "v'x", "quote": True, "description": evil}],
+            },
+            {"name": "above", "config": docs, "data_tests": ["idivm_equivalent"]},
+        ],
+    }
+
+
+def write_models(project: Project) -> None:
     source = "{{ source('s', 'we;ird--source') }}"
     project.write(
         "models/evil.sql",
@@ -283,6 +268,25 @@ def test_nothing_is_run_that_is_a_text(new_project: Callable[[], Any]) -> None:
         """{{ config(materialized='idivm') }}
         select a.Twice, count(*) as n from {{ ref('evil') }} a group by a.Twice""",
     )
+
+
+@pytest.mark.long
+def test_nothing_is_run_that_is_a_text(new_project: Callable[[], Any]) -> None:
+    """A dbt project whose descriptions, tags, meta, aliases, keys, column names and query comment try to be SQL."""
+    project = new_project()
+    evil = EVIL.replace("{{ 1 }}", "{ 1 }")
+    victim = f"{project.schema}.victim"
+    project.configure(
+        **{"query-comment": {"comment": evil.replace("*/", "* /").replace("\n", " "), "append": True}},
+        quoting={"identifier": True, "schema": True},
+        models={"+meta": {"idivm": {"strategy": "id"}}},
+    )
+    project.spark.sql(
+        f"create table {victim} (id int, `order id` int, `a;b--` int, v int) using delta {properties(**FEED, **MAPPING)}"
+    )
+    project.spark.sql(f"insert into {victim} values (1, 1, 1, 1), (2, 2, 2, 2)")
+    project.write("models/m.yml", json.dumps(described(project.schema, evil)))
+    write_models(project)
     for change in (
         "",
         f"insert into {victim} values (3, 3, 3, 3)",

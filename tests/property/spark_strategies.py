@@ -223,11 +223,8 @@ def constants(d: Drawn) -> Query:
     return (table,), sql
 
 
-def windows(d: Drawn) -> Query:
-    """Window functions: frames, orders of NULLs, named windows, aliases that are columns, over groups, and what is done above."""
-    keyed = not d.chance(4)
-    by = d.of("a", "a", "s", "a, s", "a % 2", "coalesce(a, 0)", "")
-    order = d.of("b", "b DESC", "b NULLS LAST", "s DESC NULLS FIRST", "b, s", "-b")
+def _call_over_peers(d: Drawn, order: str) -> tuple[str, str]:
+    """A window function whose value is the same for rows with equal values of `order`, and its frame."""
     call = d.of(
         "rank()",
         "dense_rank()",
@@ -241,38 +238,48 @@ def windows(d: Drawn) -> Query:
         "any(s = 'x')",
         "min(b + 1)",
     )
-    frame = ""
-    if call.startswith(("sum", "max", "avg", "min")) and "," not in order and "s" not in order:
-        frame = d.of(
-            "",
-            "",
-            " RANGE BETWEEN 1 PRECEDING AND CURRENT ROW",
-            " RANGE CURRENT ROW",
-            " ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
-        )
+    if not call.startswith(("sum", "max", "avg", "min")) or "," in order or "s" in order:
+        return call, ""
+    frame = d.of(
+        "",
+        "",
+        " RANGE BETWEEN 1 PRECEDING AND CURRENT ROW",
+        " RANGE CURRENT ROW",
+        " ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+    )
+    return call, frame
+
+
+def _call_over_ordered_rows(d: Drawn) -> tuple[str, str]:
+    """A window function that needs a total order of the rows, and its frame."""
+    call = d.of(
+        "row_number()",
+        "ntile(2)",
+        "lag(b)",
+        "lead(b, 2, -1)",
+        "lag(b) IGNORE NULLS",
+        "last_value(s)",
+        "first_value(b) IGNORE NULLS",
+        "first_value(s, true)",
+        "nth_value(b, 2)",
+    )
+    if not d.chance(3):
+        return call, ""
+    call = d.of("sum(b)", "count(s)", "last_value(b)")
+    return call, d.of(
+        " ROWS 1 PRECEDING", " ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", " ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING"
+    )
+
+
+def windows(d: Drawn) -> Query:
+    """Window functions: frames, orders of NULLs, named windows, aliases that are columns, over groups, and what is done above."""
+    keyed = not d.chance(4)
+    by = d.of("a", "a", "s", "a, s", "a % 2", "coalesce(a, 0)", "")
+    order = d.of("b", "b DESC", "b NULLS LAST", "s DESC NULLS FIRST", "b, s", "-b")
+    call, frame = _call_over_peers(d, order)
     if keyed and d.chance(2):
         order += d.of(", k", ", k DESC")
-        call, frame = (
-            d.of(
-                "row_number()",
-                "ntile(2)",
-                "lag(b)",
-                "lead(b, 2, -1)",
-                "lag(b) IGNORE NULLS",
-                "last_value(s)",
-                "first_value(b) IGNORE NULLS",
-                "first_value(s, true)",
-                "nth_value(b, 2)",
-            ),
-            "",
-        )
-        if d.chance(3):
-            call, frame = (
-                d.of("sum(b)", "count(s)", "last_value(b)"),
-                d.of(
-                    " ROWS 1 PRECEDING", " ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", " ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING"
-                ),
-            )
+        call, frame = _call_over_ordered_rows(d)
     window = f"({f'PARTITION BY {by} ' if by else ''}ORDER BY {order}{frame})"
     name = d.of("r", "b", "a", "R")
     items, tail = d.of(
@@ -384,19 +391,25 @@ def limited(d: Drawn) -> Query:
     )
 
 
-def grouping_sets(d: Drawn) -> Query:
-    """ROLLUP, CUBE and GROUPING SETS in all forms: sets written twice, NULLs of the data, aggregates of what is grouped by."""
-    tables = (
-        Table(
-            "t",
-            (("k", "int"), ("a", "int"), ("b", "int"), ("s", d.of("string", "bigint", "decimal(10,2)"))),
-            d.draw(st.sampled_from((KEYED, KEYED, None))),
-        ),
-        Table("r", (("k", "int"), ("a", "int"), ("c", "int")), d.draw(st.sampled_from((KEYED, None)))),
-    )
-    keys = d.different(("a", "b", "s", "a + 1", "k", "b % 2"), int(d.of("1", "2", "2", "3")))
+_CALLS_OF_SETS = (
+    "count(*)",
+    "sum(a)",
+    "sum(b)",
+    "min(a)",
+    "max(s)",
+    "count(DISTINCT a)",
+    "avg(b)",
+    "count(s)",
+    "sum(b) FILTER (WHERE a > 0)",
+    "some(b > 0) FILTER (WHERE a > 0)",
+    "sum(a + b)",
+)
+
+
+def _sets(d: Drawn, keys: list[str]) -> str:
+    """GROUP BY of sets of these keys."""
     first, last, every = keys[0], keys[-1], ", ".join(keys)
-    by = d.of(
+    return d.of(
         f"ROLLUP ({every})",
         f"{every} WITH ROLLUP",
         f"CUBE ({every})",
@@ -413,27 +426,26 @@ def grouping_sets(d: Drawn) -> Query:
         f"{last}, CUBE ({first})",
         f"ROLLUP ({first}, {first})",
     )
+
+
+def grouping_sets(d: Drawn) -> Query:
+    """ROLLUP, CUBE and GROUPING SETS in all forms: sets written twice, NULLs of the data, aggregates of what is grouped by."""
+    tables = (
+        Table(
+            "t",
+            (("k", "int"), ("a", "int"), ("b", "int"), ("s", d.of("string", "bigint", "decimal(10,2)"))),
+            d.draw(st.sampled_from((KEYED, KEYED, None))),
+        ),
+        Table("r", (("k", "int"), ("a", "int"), ("c", "int")), d.draw(st.sampled_from((KEYED, None)))),
+    )
+    keys = d.different(("a", "b", "s", "a + 1", "k", "b % 2"), int(d.of("1", "2", "2", "3")))
+    first, last = keys[0], keys[-1]
+    by = _sets(d, keys)
     if "(())" in by:
         keys, first, last = [], "max(a)", "count(a)"
     grouped = [d.of(*keys)] if keys else []
     marks = [d.of("grouping_id()", f"grouping({first})", f"grouping({last})", f"1 + grouping({first}) * 2") if keys else "3"]
-    calls = d.some(
-        (
-            "count(*)",
-            "sum(a)",
-            "sum(b)",
-            "min(a)",
-            "max(s)",
-            "count(DISTINCT a)",
-            "avg(b)",
-            "count(s)",
-            "sum(b) FILTER (WHERE a > 0)",
-            "some(b > 0) FILTER (WHERE a > 0)",
-            "sum(a + b)",
-        ),
-        1,
-        2,
-    )
+    calls = d.some(_CALLS_OF_SETS, 1, 2)
     items = ", ".join(f"{each} AS c{number}" for number, each in enumerate([*keys, *marks, *calls]))
     source = d.of(
         "t", "t", "(SELECT * FROM t WHERE a > 0) AS t", "(SELECT a, b, s, k FROM t UNION ALL SELECT a, c, k, k FROM r) AS t"
@@ -640,14 +652,8 @@ def typed(d: Drawn) -> Query:
     return tables, sql
 
 
-def members(d: Drawn) -> Query:
-    """IN and NOT IN below OR, IN as a value, rows that are looked up and lateral subqueries, over one type or two."""
-    key = d.of(*types.KEYS)
-    mine, theirs = d.draw(st.sampled_from(types.UNITED)) if d.chance(3) else (key, key)
-    tables = (
-        Table("a", (("k", "int"), ("x", mine), ("n", "int")), d.draw(st.sampled_from((KEYED, None)))),
-        Table("b", (("k", theirs), ("x", theirs), ("n", "int")), d.draw(st.sampled_from((KEYED, KEYED, None)))),
-    )
+def _membership(d: Drawn) -> str:
+    """A condition on a row of `a`: IN or NOT IN of a subquery over `b`."""
     column, where = d.of("b.x", "b.k"), d.of("", "", " WHERE b.n > 0", " WHERE b.n = a.n")
     query = d.of(
         f"SELECT {column} FROM b{where}",
@@ -656,7 +662,7 @@ def members(d: Drawn) -> Query:
         f"SELECT {column} FROM b GROUP BY {column} HAVING count(*) > 1",
     )
     outside = d.of("IN", "NOT IN")
-    test = d.of(
+    return d.of(
         f"a.x IN ({query})",
         f"a.x NOT IN ({query})",
         f"NOT (a.x IN ({query}))",
@@ -664,15 +670,21 @@ def members(d: Drawn) -> Query:
         f"(a.n < 2 AND a.x {outside} ({query}))",
         f"(a.x {outside} ({query}) OR a.n {outside} (SELECT c.n FROM b AS c))",
     )
+
+
+def _value_of(d: Drawn, test: str) -> str:
+    """An expression whose value depends on the condition."""
     values = d.of("true false", "false true", "NULL true").split()
-    chosen = d.of(
+    return d.of(
         f"CASE WHEN {test} THEN {{0}} END",
         f"if({test}, {{0}}, {{1}})",
         f"CASE WHEN a.n > 1 THEN {{1}} WHEN {test} THEN {{0}} ELSE {{1}} END",
     ).format(*values)
-    more = d.of("", f" AND {d.of('b.n > 0', 'b.n = a.n', 'b.x IS NOT NULL')}")
-    value = d.of("b.n", "coalesce(b.n, 7)", "b.x", "'row'", "b.n + 1", "concat(b.n, '!')")
-    row = d.of(
+
+
+def _looked_up_row(d: Drawn, value: str, more: str) -> str:
+    """A scalar subquery over `b`, which may give `value` under the condition `more`."""
+    return d.of(
         f"(SELECT {value} FROM b WHERE b.k = a.x{more})",
         f"(SELECT count(*) FROM b WHERE b.x = a.x{more} GROUP BY b.x)",
         "(SELECT max(b.n) FROM b WHERE b.x = a.x GROUP BY b.x HAVING count(*) > 1)",
@@ -681,16 +693,36 @@ def members(d: Drawn) -> Query:
         "(SELECT DISTINCT max(n) FROM b)",
         "(SELECT n FROM b ORDER BY k LIMIT 1)",
     )
+
+
+def _lateral_join(d: Drawn, value: str, more: str) -> str:
+    """A join with a lateral subquery `l` over `b`, which may give `value` under the condition `more`."""
     joined = d.of("b.x = a.x", "b.k = a.x", "b.x > a.x", "b.x = a.x AND b.n > a.n")
     rows = d.of(f"SELECT {value} AS v FROM b WHERE {joined}", f"SELECT b.n AS v, {value} AS w FROM b WHERE {joined}{more}")
     group = d.of("count(*) AS v", "max(b.n) AS v, count(b.n) + 1 AS w", "coalesce(sum(b.n), 0) AS v")
     by = d.of("", "", " GROUP BY b.n", " GROUP BY b.x HAVING count(*) > 1")
-    lateral = d.of(
+    return d.of(
         f"{d.of(',', ' JOIN', ' LEFT JOIN', ' CROSS JOIN')} LATERAL ({rows}) AS l",
         f" {d.of('LEFT ', '')}JOIN LATERAL ({rows}) AS l ON l.v > 0",
         f"{d.of(',', ' LEFT JOIN')} LATERAL (SELECT {group} FROM b WHERE b.x = a.x{by}) AS l",
         f" JOIN LATERAL (SELECT {group} FROM b WHERE b.x = a.x{by}) AS l ON l.v < 2",
     )
+
+
+def members(d: Drawn) -> Query:
+    """IN and NOT IN below OR, IN as a value, rows that are looked up and lateral subqueries, over one type or two."""
+    key = d.of(*types.KEYS)
+    mine, theirs = d.draw(st.sampled_from(types.UNITED)) if d.chance(3) else (key, key)
+    tables = (
+        Table("a", (("k", "int"), ("x", mine), ("n", "int")), d.draw(st.sampled_from((KEYED, None)))),
+        Table("b", (("k", theirs), ("x", theirs), ("n", "int")), d.draw(st.sampled_from((KEYED, KEYED, None)))),
+    )
+    test = _membership(d)
+    chosen = _value_of(d, test)
+    more = d.of("", f" AND {d.of('b.n > 0', 'b.n = a.n', 'b.x IS NOT NULL')}")
+    value = d.of("b.n", "coalesce(b.n, 7)", "b.x", "'row'", "b.n + 1", "concat(b.n, '!')")
+    row = _looked_up_row(d, value, more)
+    lateral = _lateral_join(d, value, more)
     return tables, d.of(
         *[f"SELECT a.k, a.n FROM a WHERE a.n {d.of('= 1', 'IS NULL', '> 1')} OR {test}"] * 3,
         f"SELECT a.n, count(*) AS m FROM a WHERE a.n > 1 OR {test} GROUP BY a.n",
@@ -703,6 +735,28 @@ def members(d: Drawn) -> Query:
         f"SELECT a.k, a.n FROM a WHERE {row} IS {d.of('', 'NOT ')}NULL",
         f"SELECT {row} AS v, count(*) AS m FROM a GROUP BY 1",
         f"SELECT a.x, {row} AS v, count(*) AS m FROM a GROUP BY 1, 2",
+    )
+
+
+def _look_up(d: Drawn) -> str:
+    """A join that keeps each row of `f`, with the row of `d` that it refers to, or of a query over `d`."""
+    right = d.of(
+        "d",
+        "d",
+        "d",
+        "(SELECT y AS id, count(*) AS name, max(v) AS v FROM f GROUP BY y) AS d",
+        "(SELECT * FROM d WHERE v > 1) AS d",
+        "(SELECT * FROM d WHERE v IN (SELECT e.v FROM e)) AS d",
+        "(SELECT d.*, w FROM d LEFT JOIN e ON d.v = e.v) AS d",
+    )
+    return d.of(
+        f"f LEFT JOIN {right} ON d.id = f.id",
+        f"f LEFT JOIN {right} ON {d.of('f.id <=> d.id', 'd.id = f.y')}",
+        f"f LEFT JOIN {right} USING ({d.cased('id')})",
+        f"f LEFT JOIN {right} ON d.id = f.id AND d.v = f.v",
+        f"f LEFT JOIN {right} ON d.id = f.id AND d.v > f.v",
+        f"{right} RIGHT JOIN f ON d.id = f.id",
+        f"{right} RIGHT JOIN f USING (id)",
     )
 
 
@@ -721,24 +775,7 @@ def look_ups(d: Drawn) -> Query:
         ),
         Table("e", ((name, "int"), ("w", d.of("int", "double", "string"))), (name,)),
     )
-    right = d.of(
-        "d",
-        "d",
-        "d",
-        "(SELECT y AS id, count(*) AS name, max(v) AS v FROM f GROUP BY y) AS d",
-        "(SELECT * FROM d WHERE v > 1) AS d",
-        "(SELECT * FROM d WHERE v IN (SELECT e.v FROM e)) AS d",
-        "(SELECT d.*, w FROM d LEFT JOIN e ON d.v = e.v) AS d",
-    )
-    joined = d.of(
-        f"f LEFT JOIN {right} ON d.id = f.id",
-        f"f LEFT JOIN {right} ON {d.of('f.id <=> d.id', 'd.id = f.y')}",
-        f"f LEFT JOIN {right} USING ({d.cased('id')})",
-        f"f LEFT JOIN {right} ON d.id = f.id AND d.v = f.v",
-        f"f LEFT JOIN {right} ON d.id = f.id AND d.v > f.v",
-        f"{right} RIGHT JOIN f ON d.id = f.id",
-        f"{right} RIGHT JOIN f USING (id)",
-    )
+    joined = _look_up(d)
     more = d.of(
         "",
         " LEFT JOIN e ON e.v = d.v",
