@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import call_name
 from dbt_idivm.algebra.types import Type, infer_type, inferred, is_numeric, is_text
+from dbt_idivm.algebra.types_of_times import TIMES
 
 _PLAIN = (
     # values
@@ -205,7 +206,4 @@ def _is_safe_cast(cast: exp.Cast, types: Mapping[str, exp.DataType]) -> bool:
         return True
     if is_numeric(cast.to):
         return is_numeric(have) or have.this == Type.BOOLEAN
-    return {have.this, cast.to.this} <= _TIMES
-
-
-_TIMES = frozenset({Type.DATE, Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ})
+    return {have.this, cast.to.this} <= TIMES

@@ -8,7 +8,8 @@ from sqlglot import exp
 
 Type = exp.DataType.Type
 TIMESTAMPS = frozenset({Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ})
-_TIMES = frozenset({*TIMESTAMPS, Type.TIMESTAMPNTZ, Type.DATE})
+ALL_TIMESTAMPS = frozenset({*TIMESTAMPS, Type.TIMESTAMPNTZ})
+TIMES = frozenset({*ALL_TIMESTAMPS, Type.DATE})
 _SCALED = (exp.Mul, exp.Div, exp.SafeMultiply, exp.SafeDivide)
 
 
@@ -25,9 +26,9 @@ def type_of_times(node: exp.Expr, operands: Sequence[exp.DataType], *, is_one_of
         return _one_of(kinds)
     if isinstance(node, _SCALED) and any(kind.this == Type.INTERVAL for kind in kinds):
         return exp.DataType(this=Type.INTERVAL)
-    if isinstance(node, exp.Sub) and len(kinds) > 1 and all(kind.this in _TIMES for kind in kinds):
+    if isinstance(node, exp.Sub) and len(kinds) > 1 and all(kind.this in TIMES for kind in kinds):
         return exp.DataType(this=Type.INTERVAL)
-    if (is_one_of_them or isinstance(node, exp.Array)) and any(each.this in _TIMES for kind in kinds for each in _parts(kind)):
+    if (is_one_of_them or isinstance(node, exp.Array)) and any(each.this in TIMES for kind in kinds for each in _parts(kind)):
         return _one_of(kinds) if is_one_of_them else exp.DataType(this=Type.ARRAY, expressions=[_one_of(kinds)], nested=True)
     return None
 
@@ -37,7 +38,7 @@ def _one_of(kinds: Sequence[exp.DataType]) -> exp.DataType:
     if all(kind == kinds[0] for kind in kinds):
         return kinds[0].copy()
     found = {kind.this for kind in kinds}
-    if found <= _TIMES:
+    if found <= TIMES:
         return exp.DataType(this=Type.TIMESTAMP if found & TIMESTAMPS else Type.TIMESTAMPNTZ)
     return exp.DataType(this=Type.UNKNOWN)
 

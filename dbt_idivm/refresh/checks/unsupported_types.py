@@ -17,8 +17,8 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
-from dbt_idivm.algebra.types import Type, is_cut, type_of
-from dbt_idivm.algebra.types_of_times import TIMESTAMPS
+from dbt_idivm.algebra.types import is_cut, type_of
+from dbt_idivm.algebra.types_of_times import ALL_TIMESTAMPS
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.refresh.engine.client import Client
@@ -26,7 +26,6 @@ from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import may_hold_text
 
 _PADDING = "readSidePadding"  # in the plan of a query that reads such a column
-_TIMES = frozenset({*TIMESTAMPS, Type.TIMESTAMPNTZ})
 _MERGING = "MergingSessions"  # in the plan of a query that groups sessions
 _CHAR = re.compile(r"\bchar\(", re.IGNORECASE)
 
@@ -67,7 +66,9 @@ def _is_window(kind: str) -> bool:
     """Whether this is the type of what window and session_window return."""
     struct = type_of(kind)
     fields = [each for each in struct.expressions if isinstance(each, exp.ColumnDef)]
-    return [each.name.lower() for each in fields] == ["start", "end"] and all(each.args["kind"].this in _TIMES for each in fields)
+    if [each.name.lower() for each in fields] != ["start", "end"]:
+        return False
+    return all(each.args["kind"].this in ALL_TIMESTAMPS for each in fields)
 
 
 def _merges(client: Client, table: str, name: str) -> Steps[bool]:
