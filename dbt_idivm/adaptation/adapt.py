@@ -25,12 +25,13 @@ from dbt_idivm.adaptation.aggregates import AGGREGATES
 from dbt_idivm.adaptation.block import Block, branch_attribute, branches_of
 from dbt_idivm.adaptation.columns import COLUMNS
 from dbt_idivm.adaptation.columns_of_source import COLUMNS_OF_SOURCE
-from dbt_idivm.adaptation.derive import Held, of_old, text_of, was
+from dbt_idivm.adaptation.derive import Held, of_old, was
 from dbt_idivm.adaptation.difference import Difference, differences
 from dbt_idivm.adaptation.look_up import LOOK_UP
 from dbt_idivm.adaptation.narrowed import NARROWED
 from dbt_idivm.adaptation.part import Part, Rule
 from dbt_idivm.algebra.bags import Concat
+from dbt_idivm.algebra.expression_text import text_of
 from dbt_idivm.algebra.expressions import attributes, column, conjunction
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.relation import Relation

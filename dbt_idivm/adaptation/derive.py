@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from sqlglot import exp
 
 from dbt_idivm.adaptation.block import Definitions
+from dbt_idivm.algebra.expression_text import text_of
 from dbt_idivm.algebra.expressions import attributes, column, is_collated, substitute
-from dbt_idivm.dag.expression_text import expression_text
 
 _WAS = "was "
 
@@ -30,12 +30,6 @@ def name_of_old(expression: exp.Expr) -> str | None:
 def of_old(expression: exp.Expr) -> exp.Expr:
     """Mark all attributes of an expression as attributes of the old definition."""
     return expression.transform(lambda node: was(node.name) if isinstance(node, exp.Column) else node)
-
-
-def text_of(expression: exp.Expr) -> str:
-    """Text that is equal for expressions with the same value and type in each row. The order of AND and OR is kept, because parts
-    may fail."""
-    return expression_text(expression, {name: name for name in attributes(expression)}, ordered=True)
 
 
 def translated(expression: exp.Expr, known: Definitions) -> exp.Expr | None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.adaptation.block import Block, Definitions, block_of
-from dbt_idivm.adaptation.derive import of_old, text_of, translated
+from dbt_idivm.adaptation.derive import of_old, translated
 from dbt_idivm.adaptation.same_rows import Known, Pairs, Types, assignments, is_guarded_as_before, types_of
+from dbt_idivm.algebra.expression_text import text_of
 from dbt_idivm.algebra.expressions import attributes, column, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property

@@ -13,7 +13,8 @@ from itertools import islice
 from sqlglot import exp
 
 from dbt_idivm.adaptation.block import Block, block_of
-from dbt_idivm.adaptation.derive import Held, mapped, of_old, text_of, translated, was
+from dbt_idivm.adaptation.derive import Held, mapped, of_old, translated, was
+from dbt_idivm.algebra.expression_text import text_of
 from dbt_idivm.algebra.expressions import conjuncts, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.raising import may_raise

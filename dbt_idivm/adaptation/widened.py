@@ -16,11 +16,12 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dbt_idivm.adaptation.derive import name_of_old, of_old, text_of, translated, was
+from dbt_idivm.adaptation.derive import name_of_old, of_old, translated, was
 from dbt_idivm.adaptation.difference import Difference
-from dbt_idivm.adaptation.implied import implies
 from dbt_idivm.adaptation.part import Part
+from dbt_idivm.algebra.expression_text import text_of
 from dbt_idivm.algebra.expressions import column, conjunction
+from dbt_idivm.algebra.implication import implies
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.operators import Join, Scan, Select

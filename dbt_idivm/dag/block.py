@@ -15,10 +15,10 @@ from math import factorial, prod
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.expression_text import column_text, expression_text, negated
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.algebra.types import infer_type
-from dbt_idivm.dag.expression_text import column_text, expression_text, negated
 from dbt_idivm.dag.forms import Block, Form, Test, Types, of, source_of
 
 _MOST_ORDERS = 300

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.expression_text import expression_text
 from dbt_idivm.algebra.expressions import attributes, column, conjuncts, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.dag.block import block_of
-from dbt_idivm.dag.expression_text import expression_text
 from dbt_idivm.dag.forms import Block, Form, Grouping, Other, Table, Types, of, renamed
 from dbt_idivm.operators import (
     Aggregate,

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
+from dbt_idivm.algebra.expression_text import expression_text
 from dbt_idivm.algebra.expressions import attributes, render
 from dbt_idivm.context import Catalog
 from dbt_idivm.dag.block import part_of
 from dbt_idivm.dag.build import build
-from dbt_idivm.dag.expression_text import expression_text
 from dbt_idivm.dag.forms import Block
 from dbt_idivm.dag.normal_form import Normal, normal_form
 from dbt_idivm.dag.subsumption import is_selection

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.expressions import attributes
+
 Names = Mapping[str, str]  # column of an expression → its name in the text
 _PLAIN = re.compile(r"[\w.]+\Z")
 _COMMUTATIVE = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.Add, exp.Mul)
@@ -58,6 +60,12 @@ def expression_text(expression: exp.Expr, names: Names, *, ordered: bool = False
     if parts is not None:
         return f"{kind}({', '.join(parts)})"
     return f"{kind}({', '.join(f'{key}={text}' for key, text in _arguments(node, names, ordered=ordered))})"
+
+
+def text_of(expression: exp.Expr) -> str:
+    """Text that is equal for expressions with the same value and type in each row. The order of AND and OR is kept, because parts
+    may fail."""
+    return expression_text(expression, {name: name for name in attributes(expression)}, ordered=True)
 
 
 def column_text(name: str) -> str:
