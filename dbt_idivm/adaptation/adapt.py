@@ -6,10 +6,10 @@ Both are evaluated at one version vector, that of the old state. The adapted row
 those that a build at these versions would have. Only what a rule proves is adapted. The result is a relation of the same algebra
 as plans; nothing is read or written here.
 
-A view is decomposed into blocks (`block.py`), one for each branch of a UNION ALL. Each new block is matched with an old one whose
-sources it contains, and the rules add the rest, in this order: returning rows (`widened.py`), columns of sources, look-ups,
-conditions, columns. A branch without an old counterpart is evaluated from its sources; a branch that no longer exists is left
-out.
+A view is decomposed into query graphs (`passes/query_graph.py`), one for each branch of a UNION ALL. Each new graph is matched
+with an old one whose sources it contains, and the rules add the rest, in this order: returning rows (`widened.py`), columns of
+sources, look-ups, conditions, columns. A branch without an old counterpart is evaluated from its sources; a branch that no longer
+exists is left out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sqlglot import exp
 
 from dbt_idivm.adaptation import widened
 from dbt_idivm.adaptation.aggregates import AGGREGATES
-from dbt_idivm.adaptation.block import Block, branch_attribute, branches_of
+from dbt_idivm.adaptation.branches import branch_attribute, branches_of
 from dbt_idivm.adaptation.columns import COLUMNS
 from dbt_idivm.adaptation.columns_of_source import COLUMNS_OF_SOURCE
 from dbt_idivm.adaptation.derive import Held, of_old, was
@@ -40,13 +40,14 @@ from dbt_idivm.deep import deep_recursion
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.operators import Join, OneRow, Project, Scan, Select
 from dbt_idivm.operators.scan import Attribute, scans
+from dbt_idivm.passes.query_graph import QueryGraph
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Plan
 
 # In the order of their application: an earlier rule must not read what a later one adds.
 RULES: tuple[Rule, ...] = (COLUMNS_OF_SOURCE, AGGREGATES, LOOK_UP, NARROWED, COLUMNS)
 ADDED, REMOVED, NOTHING = "branch added", "branch removed", "stored rows stay"
-_MOST_DIFFERENCES = 200  # tried for each pair of blocks
+_MOST_DIFFERENCES = 200  # tried for each pair of graphs
 
 
 @dataclass(frozen=True)
@@ -98,20 +99,20 @@ def adapt(old: Plan, new: Plan, table: str) -> Adaptation | None:
         replace(each, names={name: value for name, value in each.names.items() if name in wanted})
         for each in branches_of(new.root)
     ]
-    if len(before.blocks) > 1 and before.branch is None:
+    if len(before.graphs) > 1 and before.branch is None:
         return None
-    free = set(range(len(before.blocks)))
+    free = set(range(len(before.graphs)))
     found: list[_Found | None] = []
-    for number, block in enumerate(after):
+    for number, graph in enumerate(after):
         order = sorted(free, key=lambda place, number=number: abs(place - number))  # type: ignore[misc]
         tried = product(order, (False, True))
-        part = next((each for place, fetches in tried if (each := _adapted(block, before, place, fetches)) is not None), None)
+        part = next((each for place, fetches in tried if (each := _adapted(graph, before, place, fetches)) is not None), None)
         free -= {part.place} if part is not None else set()
         found.append(part)
     return _together(found, after, free, before, new) if any(found) else None
 
 
-# Wrong without it: the plans of caches have names in common, and a block takes attributes of equal names for the same.
+# Wrong without it: the plans of caches have names in common, and a graph takes attributes of equal names for the same.
 def _are_distinct(root: Operator) -> bool:
     """Whether no two operators create attributes of the same name."""
     made = [name for node in operators(root) for name in {*node.columns}.difference(*(each.columns for each in node.inputs))]
@@ -120,24 +121,24 @@ def _are_distinct(root: Operator) -> bool:
 
 @dataclass(frozen=True)
 class _Before:
-    """The old view: its blocks, the attribute that distinguishes them if there are several, and the scan of the stored table."""
+    """The old view: its graphs, the attribute that distinguishes them if there are several, and the scan of the stored table."""
 
     plan: Plan
-    blocks: tuple[Block, ...]
+    graphs: tuple[QueryGraph, ...]
     branch: str | None
     stored: Scan
 
     def is_of(self, place: int) -> exp.Expr | None:
-        """Condition for the stored rows of the block; None if all are."""
-        if self.branch is None or len(self.blocks) == 1:
+        """Condition for the stored rows of the graph; None if all are."""
+        if self.branch is None or len(self.graphs) == 1:
             return None
         name = self.stored.attribute(self.plan.stored(self.branch))
         return exp.EQ(this=column(name), expression=exp.Literal.number(place))
 
     def holds(self, place: int, name: str) -> str:
-        """The value of a stored column in the rows of a block, as normalised text."""
+        """The value of a stored column in the rows of a graph, as normalised text."""
         attribute = next(each.attribute for each in self.plan.columns if each.name == name)
-        return text_of(self.blocks[place].names[attribute])
+        return text_of(self.graphs[place].names[attribute])
 
     def held(self, difference: Difference) -> Held:
         """The values in stored rows. An ID without a column of its own is read from the column that has its value (ADR 0016)."""
@@ -161,7 +162,7 @@ class _Before:
 
 @dataclass(frozen=True)
 class _Found:
-    """A new block over the old block number `place`: its stored rows, additional rows, and the recognised edits.
+    """A new graph over the old graph number `place`: its stored rows, additional rows, and the recognised edits.
 
     `conditions`: new conditions over the stored columns. `stays`: stored rows that satisfy them take no values from elsewhere.
     """
@@ -174,11 +175,11 @@ class _Found:
     stays: bool
 
 
-def _adapted(new: Block, before: _Before, place: int, fetches: bool) -> _Found | None:
-    """Adapt by the first difference between the blocks that the rules can express. `fetches`: whether columns of sources may be
+def _adapted(new: QueryGraph, before: _Before, place: int, fetches: bool) -> _Found | None:
+    """Adapt by the first difference between the graphs that the rules can express. `fetches`: whether columns of sources may be
     looked up. Solutions without that read less; it is also not done where rows are added, for which all sources are read
     anyway."""
-    tried = islice(differences(new, before.blocks[place]), _MOST_DIFFERENCES)
+    tried = islice(differences(new, before.graphs[place]), _MOST_DIFFERENCES)
     return next((found for each in tried if (found := _by_rules(each, before, place, fetches)) is not None), None)
 
 
@@ -212,10 +213,10 @@ def _by_rules(difference: Difference, before: _Before, place: int, fetches: bool
     return _Found(place, top, tuple(more), tuple(dict.fromkeys(edits)), known, stays)
 
 
-def _together(found: list[_Found | None], after: list[Block], free: set[int], before: _Before, new: Plan) -> Adaptation:
+def _together(found: list[_Found | None], after: list[QueryGraph], free: set[int], before: _Before, new: Plan) -> Adaptation:
     """Combine all branches into one relation, and determine whether the stored rows can stay in place."""
     adapted = [each for each in found if each is not None]
-    fresh = [_from_sources(block) for each, block in zip(found, after, strict=True) if each is None]
+    fresh = [_from_sources(graph) for each, graph in zip(found, after, strict=True) if each is None]
     more = (*(rows for each in adapted for rows in each.more), *fresh)
     as_stored = all(_is_as_stored(each, before, new) for each in adapted)
     stays = as_stored and all(each.stays for each in adapted)
@@ -260,14 +261,14 @@ def _text(value: exp.Expr, held: Mapping[str, str]) -> str:
     return "" if attributes(value) else text_of(value)
 
 
-def _from_sources(block: Block) -> Relation:
-    """The rows of a block of which nothing is stored."""
+def _from_sources(graph: QueryGraph) -> Relation:
+    """The rows of a graph of which nothing is stored."""
     rows: Operator = OneRow()
-    for number, source in enumerate(block.sources):
+    for number, source in enumerate(graph.sources):
         rows = source if number == 0 else Join(rows, source, exp.true())
-    condition = conjunction(each.copy() for each in block.conditions)
+    condition = conjunction(each.copy() for each in graph.conditions)
     rows = rows if condition is None else Select(rows, condition)
-    return Project(rows, tuple(block.names.items()))
+    return Project(rows, tuple(graph.names.items()))
 
 
 def _stored(old: Plan, new: Plan, table: str) -> Scan:

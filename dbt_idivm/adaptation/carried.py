@@ -1,4 +1,4 @@
-"""The scans below a block's sources of which each row of the source contains exactly one row, unchanged.
+"""The scans below a graph's sources of which each row of the source contains exactly one row, unchanged.
 
     o ⟕ o.cust = c.id c     one row of o; one row of c, or NULLs for all its columns
     o ⋉ x                   one row of o
@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.adaptation.block import Block, block_of
 from dbt_idivm.adaptation.same_rows import pairs_below
 from dbt_idivm.algebra.expressions import column, conjuncts, substitute
 from dbt_idivm.algebra.inference import rejects_null
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.operators import OuterJoin, Scan, SemiAntiJoin
+from dbt_idivm.passes.query_graph import QueryGraph, query_graph
 
 LEFT, RIGHT = 0, 1
 Shown = Mapping[str, str]  # attribute of the source → the scan's attribute with its value
@@ -46,11 +46,11 @@ def carried(new: Operator, old: Operator) -> Iterator[Carried]:
     below = pairs_below(new, old) if is_left else ()
     if not below:
         return
-    blocks = [(block_of(one), block_of(two)) for one, two in zip(new.inputs, old.inputs, strict=True)]
-    yield from _within(below[LEFT], blocks[LEFT])
+    graphs = [(query_graph(one), query_graph(two)) for one, two in zip(new.inputs, old.inputs, strict=True)]
+    yield from _within(below[LEFT], graphs[LEFT])
     if isinstance(new, OuterJoin):
-        present = _present(new, [block for block, _ in blocks])
-        for each in _within(below[RIGHT], blocks[RIGHT]):
+        present = _present(new, [graph for graph, _ in graphs])
+        for each in _within(below[RIGHT], graphs[RIGHT]):
             yield (
                 each
                 if each.padded
@@ -58,28 +58,28 @@ def carried(new: Operator, old: Operator) -> Iterator[Carried]:
             )
 
 
-def _within(pairs: Iterable[tuple[Operator, Operator]], blocks: tuple[Block, Block]) -> Iterator[Carried]:
+def _within(pairs: Iterable[tuple[Operator, Operator]], graphs: tuple[QueryGraph, QueryGraph]) -> Iterator[Carried]:
     """The carried scans below an input, under the names of the input's attributes."""
     for pair in pairs:
         for each in carried(*pair):
-            yield replace(each, shown=_through(blocks[0], each.shown), was_shown=_through(blocks[1], each.was_shown))
+            yield replace(each, shown=_through(graphs[0], each.shown), was_shown=_through(graphs[1], each.was_shown))
 
 
-def _through(block: Block, shown: Shown) -> Shown:
-    return {name: shown[each.name] for name, each in block.names.items() if isinstance(each, exp.Column) and each.name in shown}
+def _through(graph: QueryGraph, shown: Shown) -> Shown:
+    return {name: shown[each.name] for name, each in graph.names.items() if isinstance(each, exp.Column) and each.name in shown}
 
 
-def _present(node: OuterJoin, blocks: list[Block]) -> frozenset[str]:
+def _present(node: OuterJoin, graphs: list[QueryGraph]) -> frozenset[str]:
     """The right attributes that are not NULL in matching pairs: with a NULL the join condition, or a condition of the input, is
     not true."""
-    right = blocks[RIGHT]
+    right = graphs[RIGHT]
     tests = [*conjuncts(node.condition.unnest()), *_shown_tests(right)]
     return frozenset(name for each in tests for name in rejects_null(each)) & {*node.right.columns}
 
 
-def _shown_tests(block: Block) -> Iterator[exp.Expr]:
-    """The conditions of a block over its own attributes, if it outputs all that they read."""
-    shown = {each.name: column(name) for name, each in block.names.items() if isinstance(each, exp.Column)}
-    for each in block.conditions:
+def _shown_tests(graph: QueryGraph) -> Iterator[exp.Expr]:
+    """The conditions of a graph over its own attributes, if it outputs all that they read."""
+    shown = {each.name: column(name) for name, each in graph.names.items() if isinstance(each, exp.Column)}
+    for each in graph.conditions:
         if all(node.name in shown for node in each.find_all(exp.Column)):
             yield substitute(each, shown)

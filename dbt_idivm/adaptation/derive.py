@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
-from dbt_idivm.adaptation.block import Definitions
 from dbt_idivm.algebra.expression_text import text_of
 from dbt_idivm.algebra.expressions import attributes, column, is_collated, substitute
+from dbt_idivm.passes.query_graph import Definitions
 
 _WAS = "was "
 

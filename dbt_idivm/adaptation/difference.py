@@ -1,4 +1,4 @@
-"""Differences between two blocks: a view before and after an edit."""
+"""Differences between two graphs: a view before and after an edit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.adaptation.block import Block, Definitions, block_of
 from dbt_idivm.adaptation.derive import of_old, translated
 from dbt_idivm.adaptation.same_rows import Known, Pairs, Types, assignments, is_guarded_as_before, types_of
 from dbt_idivm.algebra.expression_text import text_of
@@ -15,6 +14,7 @@ from dbt_idivm.algebra.expressions import attributes, column, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property
 from dbt_idivm.operators import Aggregate, OuterJoin, SemiAntiJoin
+from dbt_idivm.passes.query_graph import Definitions, QueryGraph, query_graph
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,15 @@ class LookUp:
 
 @dataclass(frozen=True)
 class Difference:
-    """A new block compared with an old one, all of whose sources it contains.
+    """A new graph compared with an old one, all of whose sources it contains.
 
-    `new` is the block without the added look-ups. `joined`: added sources. `looked_up`: added operators with the rows of the
-    block on their left, innermost first. `extra`: conditions of the new block that the old one lacks; `lost`: conditions of the
-    old block, over old attributes, that the new one lacks.
+    `new` is the graph without the added look-ups. `joined`: added sources. `looked_up`: added operators with the rows of the
+    graph on their left, innermost first. `extra`: conditions of the new graph that the old one lacks; `lost`: conditions of the
+    old graph, over old attributes, that the new one lacks.
     """
 
-    new: Block
-    old: Block
+    new: QueryGraph
+    old: QueryGraph
     pairs: Pairs
     known: Known
     joined: tuple[Operator, ...]
@@ -55,7 +55,7 @@ class Difference:
 
     @cached_property
     def added(self) -> frozenset[str]:
-        """The attributes that rules add, because no source of the old block has them."""
+        """The attributes that rules add, because no source of the old graph has them."""
         found = (
             *(each.columns for each in self.joined),
             *(each.added for each in self.looked_up),
@@ -65,7 +65,7 @@ class Difference:
 
     @cached_property
     def missing_calls(self) -> tuple[tuple[Aggregate, tuple[str, ...]], ...]:
-        """The γ of the new block, each with the names of the calls that are read and that the old γ lacks."""
+        """The γ of the new graph, each with the names of the calls that are read and that the old γ lacks."""
         read = {
             name
             for each in (*self.new.conditions, *self.new.names.values(), *(each.condition for each in self.looked_up))
@@ -80,28 +80,28 @@ class Difference:
 
     @cached_property
     def types(self) -> Types:
-        """Types of the attributes that conditions of the new block read."""
+        """Types of the attributes that conditions of the new graph read."""
         added = (node for each in self.looked_up for node in (each.node.right, each.node))
         return types_of((*self.new.sources, *added))
 
     @property
     def shared(self) -> tuple[exp.Expr, ...]:
-        """The conditions that both blocks have, over new attributes."""
+        """The conditions that both graphs have, over new attributes."""
         return tuple(each for each in self.new.conditions if not any(each is other for other in self.extra))
 
 
-def differences(new: Block, old: Block) -> Iterator[Difference]:
-    """All ways to find the old block in the new one, those with fewer look-ups first."""
-    for block, looked_up in _without_look_ups(new):
+def differences(new: QueryGraph, old: QueryGraph) -> Iterator[Difference]:
+    """All ways to find the old graph in the new one, those with fewer look-ups first."""
+    for graph, looked_up in _without_look_ups(new):
         for before in _without_unread(old):
-            for pairs, known, joined in assignments(block.sources, before.sources):
-                found = _difference(block, before, pairs, known, joined, looked_up)
+            for pairs, known, joined in assignments(graph.sources, before.sources):
+                found = _difference(graph, before, pairs, known, joined, looked_up)
                 if found is not None:
                     yield found
 
 
 def _difference(
-    new: Block, old: Block, pairs: Pairs, known: Known, joined: tuple[Operator, ...], looked_up: tuple[LookUp, ...]
+    new: QueryGraph, old: QueryGraph, pairs: Pairs, known: Known, joined: tuple[Operator, ...], looked_up: tuple[LookUp, ...]
 ) -> Difference | None:
     """The difference for one assignment of sources; None if a condition that may fail no longer comes after one that guards
     it."""
@@ -117,13 +117,13 @@ def _difference(
     return Difference(new, old, pairs, known, joined, looked_up, extra, lost)
 
 
-def _without_look_ups(block: Block, above: tuple[LookUp, ...] = ()) -> Iterator[tuple[Block, tuple[LookUp, ...]]]:
-    """The block, and variants without its outermost ⟕, ⋉ and ▷, one after the other, with the removed look-ups. Their left rows
+def _without_look_ups(graph: QueryGraph, above: tuple[LookUp, ...] = ()) -> Iterator[tuple[QueryGraph, tuple[LookUp, ...]]]:
+    """The graph, and variants without its outermost ⟕, ⋉ and ▷, one after the other, with the removed look-ups. Their left rows
     stay the same."""
-    yield block, above
-    for place, source in enumerate(block.sources):
+    yield graph, above
+    for place, source in enumerate(graph.sources):
         if isinstance(source, SemiAntiJoin) or (isinstance(source, OuterJoin) and not source.full):
-            rest, known = _without(block, place, source)
+            rest, known = _without(graph, place, source)
             found = (
                 LookUp(source, _over(source.condition, known)),
                 *(LookUp(each.node, _over(each.condition, known)) for each in above),
@@ -131,22 +131,22 @@ def _without_look_ups(block: Block, above: tuple[LookUp, ...] = ()) -> Iterator[
             yield from _without_look_ups(rest, found)
 
 
-def _without_unread(block: Block) -> Iterator[Block]:
-    """The old block, and variants without one ⟕ after the other, if it passes each left row exactly once: with one partner at
+def _without_unread(graph: QueryGraph) -> Iterator[QueryGraph]:
+    """The old graph, and variants without one ⟕ after the other, if it passes each left row exactly once: with one partner at
     most, found by a key, or padded."""
-    yield block
-    for place, source in enumerate(block.sources):
+    yield graph
+    for place, source in enumerate(graph.sources):
         if isinstance(source, OuterJoin) and source.combined:
-            yield from _without_unread(_without(block, place, source)[0])
+            yield from _without_unread(_without(graph, place, source)[0])
 
 
-def _without(block: Block, place: int, source: OuterJoin | SemiAntiJoin) -> tuple[Block, Definitions]:
-    """The block with the sources of the operator's left input in its place, and the definitions of that input's attributes.
+def _without(graph: QueryGraph, place: int, source: OuterJoin | SemiAntiJoin) -> tuple[QueryGraph, Definitions]:
+    """The graph with the sources of the operator's left input in its place, and the definitions of that input's attributes.
     Attributes of the right input keep their names."""
-    left = block_of(source.left)
-    conditions = (*left.conditions, *(_over(each, left.names) for each in block.conditions))
-    names = {name: _over(each, left.names) for name, each in block.names.items()}
-    return Block((*block.sources[:place], *left.sources, *block.sources[place + 1 :]), conditions, names), left.names
+    left = query_graph(source.left)
+    conditions = (*left.conditions, *(_over(each, left.names) for each in graph.conditions))
+    names = {name: _over(each, left.names) for name, each in graph.names.items()}
+    return QueryGraph((*graph.sources[:place], *left.sources, *graph.sources[place + 1 :]), conditions, names), left.names
 
 
 def _over(expression: exp.Expr, known: Definitions) -> exp.Expr:

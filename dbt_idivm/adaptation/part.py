@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from dbt_idivm.adaptation.block import Definitions
 from dbt_idivm.adaptation.derive import Held, translated
 from dbt_idivm.adaptation.difference import Difference
 from dbt_idivm.algebra.expressions import attributes, column
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.passes.query_graph import Definitions
 
 Kind = str
 
@@ -19,7 +19,7 @@ Kind = str
 @dataclass(frozen=True)
 class Part:
     """`rows`: the rows so far. `held`: the values in stored rows, over old attributes; None if the rows have the attributes of
-    the new block's own sources. `fetched`: attributes of these sources that were looked up, defined over the rows."""
+    the new graph's own sources. `fetched`: attributes of these sources that were looked up, defined over the rows."""
 
     rows: Operator
     difference: Difference
@@ -27,7 +27,7 @@ class Part:
     fetched: Definitions = field(default_factory=dict)
 
     def derived(self, expression: exp.Expr) -> exp.Expr | None:
-        """Rewrite an expression over attributes of the new block's sources to one over the rows; None if that is impossible."""
+        """Rewrite an expression over attributes of the new graph's sources to one over the rows; None if that is impossible."""
         if self.held is None:
             return expression
         added = {name: column(name) for name in self.difference.added}

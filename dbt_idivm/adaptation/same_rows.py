@@ -1,6 +1,6 @@
 """Whether two operators have the same rows, and how the attributes of one are defined over those of the other.
 
-View matching asks this about the operators that a block is built on: both read the same tables in the same way, but may differ in
+View matching asks this about the operators that a graph is built on: both read the same tables in the same way, but may differ in
 names, in the columns that they output, and in the form of their inputs. Operators that are not recognised as equal count as
 different.
 """
@@ -12,7 +12,6 @@ from itertools import islice
 
 from sqlglot import exp
 
-from dbt_idivm.adaptation.block import Block, block_of
 from dbt_idivm.adaptation.derive import Held, mapped, of_old, translated, was
 from dbt_idivm.algebra.expression_text import text_of
 from dbt_idivm.algebra.expressions import conjuncts, substitute
@@ -20,6 +19,7 @@ from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.operators import Aggregate, LookUpJoin, OuterJoin, Scan, SemiAntiJoin, UnionAll, Unnest, Window
 from dbt_idivm.passes.canonical import canonical
+from dbt_idivm.passes.query_graph import QueryGraph, query_graph
 
 Known = Mapping[str, exp.Expr]  # attribute of the new operator → its definition over those of the old one (`was`)
 Types = Mapping[str, exp.DataType]
@@ -58,13 +58,13 @@ def texts_of(conditions: Iterable[exp.Expr | None]) -> frozenset[str] | None:
     return None if None in found else frozenset(text_of(each) for each in found if each is not None)
 
 
-def _same_block(new: Block, old: Block) -> Known | None:
-    """The definitions of the attributes of the new block's sources, if both blocks have the same sources and conditions."""
+def _same_graph(new: QueryGraph, old: QueryGraph) -> Known | None:
+    """The definitions of the attributes of the new graph's sources, if both graphs have the same sources and conditions."""
     return next((known for _, known in _same_sources(new, old)), None)
 
 
-def _same_sources(new: Block, old: Block) -> Iterator[tuple[Pairs, Known]]:
-    """The assignments under which both blocks have the same sources and conditions."""
+def _same_sources(new: QueryGraph, old: QueryGraph) -> Iterator[tuple[Pairs, Known]]:
+    """The assignments under which both graphs have the same sources and conditions."""
     if len(new.sources) != len(old.sources):
         return
     wanted = [of_old(each) for each in old.conditions]
@@ -79,7 +79,9 @@ def pairs_below(new: Operator, old: Operator) -> tuple[Pairs, ...]:
     another way."""
     if type(new) is not type(old) or _MATCHERS[type(new)](new, old) is None:
         return ()
-    below = (next(_same_sources(block_of(one), block_of(two)), None) for one, two in zip(new.inputs, old.inputs, strict=True))
+    below = (
+        next(_same_sources(query_graph(one), query_graph(two)), None) for one, two in zip(new.inputs, old.inputs, strict=True)
+    )
     return tuple(each[0] for each in below if each is not None)
 
 
@@ -106,18 +108,18 @@ def types_of(sources: Iterable[Operator]) -> Types:
     return {name: kind for each in sources for name, kind in each.types.items()}
 
 
-def _held(old: Block) -> Held:
+def _held(old: QueryGraph) -> Held:
     return Held((of_old(definition), was(name)) for name, definition in old.names.items())
 
 
-def _passed(new: Block, old: Block, known: Known, *, whole: bool = False) -> dict[str, exp.Expr]:
+def _passed(new: QueryGraph, old: QueryGraph, known: Known, *, whole: bool = False) -> dict[str, exp.Expr]:
     """The attributes of an input over those of the old input. `whole`: only those that equal an old attribute."""
     held = _held(old)
     found = {name: (held.whole if whole else held.derived)(each) for name, each in mapped(new.names, known).items()}
     return {name: each for name, each in found.items() if each is not None}
 
 
-def _is_same(new: exp.Expr, old: exp.Expr, below: tuple[Block, Block], known: Known) -> bool:
+def _is_same(new: exp.Expr, old: exp.Expr, below: tuple[QueryGraph, QueryGraph], known: Known) -> bool:
     """Whether two expressions over attributes of the inputs have the same value."""
     found = translated(below[0].over(new), known)
     return found is not None and text_of(found) == text_of(of_old(below[1].over(old)))
@@ -134,8 +136,8 @@ def _scan(new: Operator, old: Operator) -> Known | None:
 def _aggregate(new: Operator, old: Operator) -> Known | None:
     """γ over the same rows with the same groups. Calls that the old one lacks are left undefined."""
     assert isinstance(new, Aggregate) and isinstance(old, Aggregate)
-    below = block_of(new.child), block_of(old.child)
-    known = _same_block(*below)
+    below = query_graph(new.child), query_graph(old.child)
+    known = _same_graph(*below)
     if known is None:
         return None
     groups = {text_of(of_old(below[1].names[name])): name for name in old.groups}
@@ -151,8 +153,8 @@ def _aggregate(new: Operator, old: Operator) -> Known | None:
 
 def _window(new: Operator, old: Operator) -> Known | None:
     assert isinstance(new, Window) and isinstance(old, Window)
-    below = block_of(new.child), block_of(old.child)
-    known = _same_block(*below)
+    below = query_graph(new.child), query_graph(old.child)
+    known = _same_graph(*below)
     if known is None:
         return None
     mine = texts_of(translated(below[0].names[name], known) for name in new.partition)
@@ -177,8 +179,8 @@ def _window(new: Operator, old: Operator) -> Known | None:
 
 def _unnest(new: Operator, old: Operator) -> Known | None:
     assert isinstance(new, Unnest) and isinstance(old, Unnest)
-    below = block_of(new.child), block_of(old.child)
-    known = _same_block(*below)
+    below = query_graph(new.child), query_graph(old.child)
+    known = _same_graph(*below)
     if known is None or new.outer != old.outer or len(new.added) != len(old.added):
         return None
     if not _is_same(new.collection, old.collection, below, known):
@@ -189,15 +191,15 @@ def _unnest(new: Operator, old: Operator) -> Known | None:
 def _two(new: Operator, old: Operator, condition: exp.Expr, other: exp.Expr) -> tuple[Known, Known] | None:
     """The definitions of the sources' attributes for both inputs, if the inputs have the same rows and the conditions are equal;
     else None."""
-    news, olds = ([block_of(each) for each in node.inputs] for node in (new, old))
-    left, right = (_same_block(*pair) for pair in zip(news, olds, strict=True))
+    news, olds = ([query_graph(each) for each in node.inputs] for node in (new, old))
+    left, right = (_same_graph(*pair) for pair in zip(news, olds, strict=True))
     if left is None or right is None:
         return None
     mine, theirs = ({**sides[0].names, **sides[1].names} for sides in (news, olds))
     known = {**left, **right}
     parts = [substitute(each, mine) for each in conjuncts(condition.unnest())]
     wanted = [of_old(substitute(each, theirs)) for each in conjuncts(other.unnest())]
-    types = types_of([source for block in news for source in block.sources])
+    types = types_of([source for graph in news for source in graph.sources])
     return (left, right) if _are_same(parts, wanted, known, types) else None
 
 
@@ -209,7 +211,7 @@ def _outer_join(new: Operator, old: Operator) -> Known | None:
         return None
     found: dict[str, exp.Expr] = {}
     for side in (0, 1):
-        found |= _passed(block_of(new.inputs[side]), block_of(old.inputs[side]), known[side], whole=side in new.padded)
+        found |= _passed(query_graph(new.inputs[side]), query_graph(old.inputs[side]), known[side], whole=side in new.padded)
     if new.marked and old.marked:
         found |= {mine: was(other) for mine, other in zip(new.marks, old.marks, strict=True)}
     return found
@@ -218,15 +220,15 @@ def _outer_join(new: Operator, old: Operator) -> Known | None:
 def _semijoin(new: Operator, old: Operator) -> Known | None:
     assert isinstance(new, SemiAntiJoin) and isinstance(old, SemiAntiJoin)
     known = _two(new, old, new.condition, old.condition) if new.anti == old.anti else None
-    return None if known is None else _passed(block_of(new.left), block_of(old.left), known[0])
+    return None if known is None else _passed(query_graph(new.left), query_graph(old.left), known[0])
 
 
 def _union(new: Operator, old: Operator) -> Known | None:
     assert isinstance(new, UnionAll) and isinstance(old, UnionAll)
     if len(new.parts) != len(old.parts):
         return None
-    below = [(block_of(mine), block_of(other)) for mine, other in zip(new.parts, old.parts, strict=True)]
-    known = [_same_block(*pair) for pair in below]
+    below = [(query_graph(mine), query_graph(other)) for mine, other in zip(new.parts, old.parts, strict=True)]
+    known = [_same_graph(*pair) for pair in below]
     if None in known:
         return None
     held = {
@@ -245,7 +247,7 @@ def _outputs(union: UnionAll) -> Iterator[tuple[str, tuple[str | None, ...]]]:
     return ((output, tuple(sources[place] for sources in union.sources)) for place, output in enumerate(union.outputs))
 
 
-def _value(part: Block, name: str | None) -> exp.Expr:
+def _value(part: QueryGraph, name: str | None) -> exp.Expr:
     return part.names[name] if name is not None else exp.null()
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expression_text import expression_text
+from dbt_idivm.algebra.expression_text import text_of
 from dbt_idivm.algebra.expressions import attributes, column, conjuncts, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.raising import may_raise
@@ -23,13 +23,9 @@ from dbt_idivm.dag.block import block_of
 from dbt_idivm.dag.forms import Block, Form, Grouping, Other, Table, Types, of, renamed
 from dbt_idivm.operators import (
     Aggregate,
-    Join,
     LookUpJoin,
-    OneRow,
     OuterJoin,
-    Project,
     Scan,
-    Select,
     SemiAntiJoin,
     UnionAll,
     Unnest,
@@ -37,8 +33,7 @@ from dbt_idivm.operators import (
 )
 from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.passes.inner_joins import to_inner_joins
-
-Definitions = Mapping[str, exp.Expr]  # attribute of an operator → its definition over the columns of a form
+from dbt_idivm.passes.query_graph import Definitions, query_graph
 
 
 @dataclass(frozen=True)
@@ -55,51 +50,11 @@ def normal_form(root: Operator) -> Normal:
 
 
 def _normal(node: Operator) -> Normal:
-    flat = _flattened(node)
-    form, names = block_of(flat.sources, flat.conditions)
-    return Normal(form, {name: renamed(each, names) for name, each in flat.names.items()})
-
-
-@dataclass(frozen=True)
-class _Flat:
-    """Sources, and conditions over columns named `<number of the source>.<column>`."""
-
-    sources: tuple[Form, ...]
-    conditions: tuple[exp.Expr, ...]
-    names: Definitions
-
-
-def _flattened(node: Operator) -> _Flat:
-    if isinstance(node, Join):
-        left, right = (_flattened(each) for each in node.inputs)
-        right = _shifted(right, len(left.sources))
-        return _tested(
-            _Flat((*left.sources, *right.sources), (*left.conditions, *right.conditions), {**left.names, **right.names}),
-            node.condition,
-        )
-    if isinstance(node, Select):
-        return _tested(_flattened(node.child), node.condition)
-    if isinstance(node, Project):
-        below = _flattened(node.child)
-        return _Flat(below.sources, below.conditions, {name: substitute(each, below.names) for name, each in node.definitions})
-    if isinstance(node, OneRow):  # the unit of joins is not a source
-        return _Flat((), (), {})
-    found = _source(node)
-    return _Flat((found.form,), (), {name: _prefixed(each, 0) for name, each in found.names.items()})
-
-
-def _shifted(flat: _Flat, by: int) -> _Flat:
-    names = {of(number, name): of(number + by, name) for number, each in enumerate(flat.sources) for name in each.types}
-    return _Flat(
-        flat.sources,
-        tuple(renamed(each, names) for each in flat.conditions),
-        {name: renamed(each, names) for name, each in flat.names.items()},
-    )
-
-
-def _tested(flat: _Flat, condition: exp.Expr) -> _Flat:
-    parts = tuple(substitute(each, flat.names) for each in conjuncts(condition.unnest()))
-    return _Flat(flat.sources, (*flat.conditions, *parts), flat.names)
+    graph = query_graph(node)
+    sources = tuple(map(_source, graph.sources))
+    known = _below(sources)
+    form, names = block_of([each.form for each in sources], [substitute(each, known) for each in graph.conditions])
+    return Normal(form, {name: renamed(substitute(each, known), names) for name, each in graph.names.items()})
 
 
 def _prefixed(expression: exp.Expr, number: int) -> exp.Expr:
@@ -114,10 +69,6 @@ def _source(node: Operator) -> Normal:
     if isinstance(node, Aggregate):
         return _grouping(node)
     return _MAKERS.get(type(node), _as_it_is)(node, tuple(_normal(each) for each in node.inputs))
-
-
-def _text(expression: exp.Expr) -> str:
-    return expression_text(expression, {name: name for name in attributes(expression)}, ordered=True)
 
 
 def _grouping(node: Aggregate) -> Normal:
@@ -141,7 +92,7 @@ def _named(groups: Definitions, calls: Definitions) -> tuple[Definitions, dict[s
     """The columns of a γ, attribute → column, and the parts of its text: groups and calls, ordered by their texts."""
     columns, parts = {}, []
     for letter, wanted in (("g", groups), ("c", calls)):
-        texts = {name: _text(each) for name, each in wanted.items()}
+        texts = {name: text_of(each) for name, each in wanted.items()}
         ordered = sorted(set(texts.values()))
         columns.update({name: f"{letter}{ordered.index(text)}" for name, text in texts.items()})
         parts.append(", ".join(ordered))
@@ -192,7 +143,7 @@ def _other(
 
 def _conditions(condition: exp.Expr, names: Definitions, types: Types) -> list[str]:
     """The conjuncts as texts. They keep their order if one of them may fail for rows that another one excludes."""
-    texts = [_text(substitute(each, names)) for each in conjuncts(condition.unnest())]
+    texts = [text_of(substitute(each, names)) for each in conjuncts(condition.unnest())]
     return texts if may_raise(condition, types) else sorted(set(texts))
 
 
@@ -205,7 +156,7 @@ def _outer_join(node: OuterJoin, inputs: tuple[Normal, ...]) -> Normal:
     names = _below(inputs)
     padded = {name for side in node.padded for name in node.inputs[side].columns}
     own = {
-        name: f"{side}:{_text(names[name])}"
+        name: f"{side}:{text_of(names[name])}"
         for side in node.padded
         for name in node.inputs[side].columns
         if not isinstance(names[name], exp.Column)
@@ -234,7 +185,7 @@ def _union(node: UnionAll, inputs: tuple[Normal, ...]) -> Normal:
         output: [names[name] if (name := sources[place]) is not None else null for sources in node.sources]
         for place, output in enumerate(node.outputs)
     }
-    own = {output: f"({', '.join(map(_text, each))})" for output, each in below.items()}
+    own = {output: f"({', '.join(map(text_of, each))})" for output, each in below.items()}
     return _other(node, inputs, [], {}, {**own, node.branch: "branch"}, [each for values in below.values() for each in values])
 
 
@@ -243,10 +194,10 @@ def _window(node: Window, inputs: tuple[Normal, ...]) -> Normal:
     own, reads = {}, [names[name] for name in node.partition]
     for call in node.calls:
         parts = [substitute(each, names) for each in call.expressions]
-        frame = _text(call.frame) if call.frame is not None else ""
-        own[call.name] = f"{', '.join(map(_text, parts))}, {frame}: {call.kind.sql('spark')}"
+        frame = text_of(call.frame) if call.frame is not None else ""
+        own[call.name] = f"{', '.join(map(text_of, parts))}, {frame}: {call.kind.sql('spark')}"
         reads += parts
-    partition = sorted({_text(names[name]) for name in node.partition})
+    partition = sorted({text_of(names[name]) for name in node.partition})
     return _other(node, inputs, [", ".join(partition)], {name: names[name] for name in node.child.columns}, own, reads)
 
 
@@ -254,7 +205,7 @@ def _unnest(node: Unnest, inputs: tuple[Normal, ...]) -> Normal:
     names = _below(inputs)
     collection = substitute(node.collection, names)
     own = {node.place: "place", **{name: f"e{number}" for number, name in enumerate(node.elements)}}
-    content = ["outer" if node.outer else "inner", _text(collection)]
+    content = ["outer" if node.outer else "inner", text_of(collection)]
     return _other(node, inputs, content, {name: names[name] for name in node.child.columns}, own, [collection])
 
 

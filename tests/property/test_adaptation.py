@@ -14,7 +14,6 @@ from sqlglot import exp
 from dbt_idivm.adaptation import carried, columns_of_source, difference, narrowed, same_rows, widened
 from dbt_idivm.adaptation.adapt import ADDED, NOTHING, REMOVED, RULES, Adaptation, adapt
 from dbt_idivm.adaptation.aggregates import AGGREGATES
-from dbt_idivm.adaptation.block import Block
 from dbt_idivm.adaptation.columns import COLUMNS
 from dbt_idivm.adaptation.columns_of_source import COLUMNS_OF_SOURCE
 from dbt_idivm.adaptation.derive import Held
@@ -23,6 +22,7 @@ from dbt_idivm.adaptation.narrowed import NARROWED
 from dbt_idivm.adaptation.statement import adapted_query, delete_rows, insert_rows
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.operators import OuterJoin
+from dbt_idivm.passes.query_graph import QueryGraph
 from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
@@ -602,7 +602,7 @@ def test_a_constant_keeps_its_type_as_a_part() -> None:
 OPEN_SIDE = same_rows._passed
 
 
-def any_conditions(new: Block, old: Block) -> same_rows.Known | None:
+def any_conditions(new: QueryGraph, old: QueryGraph) -> same_rows.Known | None:
     return next((known for _, known, _ in same_rows.assignments(new.sources, old.sources)), None)
 
 
@@ -610,12 +610,12 @@ def any_conditions(new: Block, old: Block) -> same_rows.Known | None:
 GUARDS = [
     (columns_of_source, "_saves", lambda *given: True, "columns of all tables"),
     (columns_of_source, "has_exact_order", lambda kind: True, "a key of floats"),
-    (carried, "_present", lambda node, blocks: {*node.right.columns}, "a key that is NULL beside padded rows"),
-    (carried, "_present", lambda node, blocks: {*node.right.columns}, "a padded table by another condition"),
+    (carried, "_present", lambda node, graphs: {*node.right.columns}, "a key that is NULL beside padded rows"),
+    (carried, "_present", lambda node, graphs: {*node.right.columns}, "a padded table by another condition"),
     (narrowed, "_may_fail_first", lambda part: False, "one that may fail stands first"),
     (same_rows, "_passed", lambda new, old, known, whole=False: OPEN_SIDE(new, old, known), "a value below a padded side"),
-    (same_rows, "_same_block", any_conditions, "a condition below groups"),
-    (same_rows, "_same_block", any_conditions, "a condition below a window"),
+    (same_rows, "_same_graph", any_conditions, "a condition below groups"),
+    (same_rows, "_same_graph", any_conditions, "a condition below a window"),
     *(
         (where, "is_guarded_as_before", lambda *of: True, case)
         for where, case in (
