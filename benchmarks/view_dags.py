@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from dbt_idivm.dag.dag import Dag, Group, Kind, Operation
+from dbt_idivm.tools.dag.dag import Dag, Group, Kind, Operation
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from pathlib import Path
 import click
 
 from benchmarks.view_dags import Builder, Join, Query, Table
-from dbt_idivm.dag.costs import Costs, Rate
-from dbt_idivm.dag.dag import Dag
-from dbt_idivm.dag.greedy import Options, Sharing
-from dbt_idivm.dag.select import Selection, select
-from dbt_idivm.dag.update import Mode
+from dbt_idivm.tools.dag.costs import Costs, Rate
+from dbt_idivm.tools.dag.dag import Dag
+from dbt_idivm.tools.dag.greedy import Options, Sharing
+from dbt_idivm.tools.dag.select import Selection, select
+from dbt_idivm.tools.dag.update import Mode
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]  # lane → points
 OUT = Path(__file__).resolve().parent / "out"

@@ -28,8 +28,8 @@ from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy
 
 _COMMANDS = "idivm.commands"
 _OF_PROJECTS = (
-    EntryPoint("advise", "dbt_idivm.advice.command:advise_command", _COMMANDS),
-    EntryPoint("diff", "dbt_idivm.pull_request.command:diff_command", _COMMANDS),
+    EntryPoint("advise", "dbt_idivm.tools.advice.command:advise_command", _COMMANDS),
+    EntryPoint("diff", "dbt_idivm.tools.pull_request.command:diff_command", _COMMANDS),
 )
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -139,7 +139,7 @@ def explain_command(
     if (model is None) == (project is None):
         raise click.UsageError("give a MODEL, or --project with the folder of a dbt project")
     if project is not None:
-        from dbt_idivm.project_table import explain_project
+        from dbt_idivm.tools.project_table import explain_project
 
         explain_project(project, fail_on, as_flowchart, drawing)
         return

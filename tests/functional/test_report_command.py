@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dbt.adapters.idivm.report_command import report_command
-from dbt_idivm.report.text import seconds
+from dbt_idivm.tools.report.text import seconds
 from tests.functional.project import Project
 from tests.functional.sources import ORDERS_CUST_LOG
 

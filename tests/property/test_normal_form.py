@@ -18,13 +18,13 @@ from sqlglot import exp
 from dbt_idivm.algebra.expression_text import expression_text
 from dbt_idivm.algebra.expressions import attributes, render
 from dbt_idivm.context import Catalog
-from dbt_idivm.dag.block import part_of
-from dbt_idivm.dag.build import build
-from dbt_idivm.dag.forms import Block
-from dbt_idivm.dag.normal_form import Normal, normal_form
-from dbt_idivm.dag.subsumption import is_selection
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
+from dbt_idivm.tools.dag.block import part_of
+from dbt_idivm.tools.dag.build import build
+from dbt_idivm.tools.dag.forms import Block
+from dbt_idivm.tools.dag.normal_form import Normal, normal_form
+from dbt_idivm.tools.dag.subsumption import is_selection
 from tests.property.duck import OnDuckDB
 from tests.property.plans import Table, lowered_of
 from tests.property.strategies import Case, cases

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from dbt_idivm.advice.advise import Advice, Subject, subject
-from dbt_idivm.advice.advise import advise as advise_on
-from dbt_idivm.advice.estimates import base_tables
-from dbt_idivm.advice.options import read_rates, read_rows
-from dbt_idivm.advice.setting import Setting
 from dbt_idivm.cli import main
-from dbt_idivm.dag.costs import Rate
 from dbt_idivm.project import Project
+from dbt_idivm.tools.advice.advise import Advice, Subject, subject
+from dbt_idivm.tools.advice.advise import advise as advise_on
+from dbt_idivm.tools.advice.estimates import base_tables
+from dbt_idivm.tools.advice.options import read_rates, read_rows
+from dbt_idivm.tools.advice.setting import Setting
+from dbt_idivm.tools.dag.costs import Rate
 from tests.unit.test_project import CUSTOMERS, ORDERS, Node, manifest, model
 
 BY_NAME = model(

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from dbt_idivm.advice.advise import Subject, subject
-from dbt_idivm.advice.measured import learned
-from dbt_idivm.advice.options import Key
 from dbt_idivm.cost.experience import VERSION
 from dbt_idivm.cost.measure import SAFE
-from dbt_idivm.dag.costs import Rate
 from dbt_idivm.project import Project
+from dbt_idivm.tools.advice.advise import Subject, subject
+from dbt_idivm.tools.advice.measured import learned
+from dbt_idivm.tools.advice.options import Key
+from dbt_idivm.tools.dag.costs import Rate
 from tests.unit.test_advise import BY_NAME, BY_ORDER, NAMED, ROWS, TOTAL, advise, found, planned, project, run
 from tests.unit.test_project import CUSTOMERS, ORDERS, Node, manifest, model, source
 
@@ -186,8 +186,8 @@ def keyless(*models: Node, **customers: Any) -> Subject:
 
 
 def test_a_key_that_the_user_asks_about() -> None:
-    from dbt_idivm.advice.advise import advise as advise_on
-    from dbt_idivm.advice.setting import Setting
+    from dbt_idivm.tools.advice.advise import advise as advise_on
+    from dbt_idivm.tools.advice.setting import Setting
 
     about = keyless(BY_ORDER, LOOKED_UP)
     (key,) = advise_on(about, Setting(ROWS, FEW), [Key("raw.customers", ("id",))]).keys

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from dbt_idivm.advice.advise import Advice, Subject, subject
-from dbt_idivm.advice.deferring import allowed
-from dbt_idivm.advice.setting import Setting
-from dbt_idivm.advice.storing import Storing
-from dbt_idivm.dag.costs import Rate
 from dbt_idivm.project import Project
+from dbt_idivm.tools.advice.advise import Advice, Subject, subject
+from dbt_idivm.tools.advice.deferring import allowed
+from dbt_idivm.tools.advice.setting import Setting
+from dbt_idivm.tools.advice.storing import Storing
+from dbt_idivm.tools.dag.costs import Rate
 from tests.unit.test_advise import BY_NAME, ROWS, TOTAL, advise, planned
 from tests.unit.test_project import CUSTOMERS, ORDERS, model
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dbt_idivm.advice.variants import below, ordered, readers, with_config, with_key, with_kind, with_nodes
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.project import Node, Project
+from dbt_idivm.tools.advice.variants import below, ordered, readers, with_config, with_key, with_kind, with_nodes
 from tests.unit.test_advise_more import grouped_twice
 from tests.unit.test_project import CUSTOMERS, ORDERS, manifest, model, source
 

@@ -8,12 +8,12 @@ from typing import Any
 from dbt_idivm.algebra.expressions import passing
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog, TableInfo
-from dbt_idivm.dag.build import build
-from dbt_idivm.dag.dag import Dag, Group
-from dbt_idivm.dag.show import show
 from dbt_idivm.frontend.lower import Lowered, lower
 from dbt_idivm.operators import Project
 from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.tools.dag.build import build
+from dbt_idivm.tools.dag.dag import Dag, Group
+from dbt_idivm.tools.dag.show import show
 from tests.unit.test_normal_form import CATALOG
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from dbt_idivm.algebra.cardinality import drawn
 from dbt_idivm.cost.measure import Measure, Prices
-from dbt_idivm.dag.costs import LARGEST, Change, Costs, Rate, Unit, bounded
-from dbt_idivm.dag.dag import Dag, Group, Kind, Operation
-from dbt_idivm.dag.extended import extended
-from dbt_idivm.dag.plans import plan
+from dbt_idivm.tools.dag.costs import LARGEST, Change, Costs, Rate, Unit, bounded
+from dbt_idivm.tools.dag.dag import Dag, Group, Kind, Operation
+from dbt_idivm.tools.dag.extended import extended
+from dbt_idivm.tools.dag.plans import plan
 
 # A row that an operator takes in, or that is read or written, is one second; statements are more.
 TUPLES = Prices(queries=0, merges=10, overwrites=5, nodes=0, tuples=1, bytes_read=0, bytes_written=0)

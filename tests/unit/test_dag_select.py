@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dbt_idivm.cost.measure import SAFE, Prices
-from dbt_idivm.dag.costs import Costs, Rate, Unit
-from dbt_idivm.dag.dag import Dag, Group, Kind, Operation
-from dbt_idivm.dag.extended import extended
-from dbt_idivm.dag.greedy import Options, Sharing
-from dbt_idivm.dag.plans import plan, plan_of
-from dbt_idivm.dag.select import select
-from dbt_idivm.dag.update import Mode, State, Storage, state_of
+from dbt_idivm.tools.dag.costs import Costs, Rate, Unit
+from dbt_idivm.tools.dag.dag import Dag, Group, Kind, Operation
+from dbt_idivm.tools.dag.extended import extended
+from dbt_idivm.tools.dag.greedy import Options, Sharing
+from dbt_idivm.tools.dag.plans import plan, plan_of
+from dbt_idivm.tools.dag.select import select
+from dbt_idivm.tools.dag.update import Mode, State, Storage, state_of
 
 # A row that an operator takes in, or that is read or written, is one second; statements are more.
 TUPLES = Prices(queries=0, merges=10, overwrites=5, nodes=0, tuples=1, bytes_read=0, bytes_written=0)

@@ -11,9 +11,9 @@ from dbt.task.docs.generate import Catalog
 
 from dbt.adapters.idivm.docs_facts import with_statistics
 from dbt_idivm.project import Project
-from dbt_idivm.report.facts import Model, Refresh, Refused, Size, Stored
-from dbt_idivm.report.for_catalog import Fact, hidden_tables, ids_of, is_known, of_hidden, of_plan, of_table
-from dbt_idivm.report.of_project import outlined
+from dbt_idivm.tools.report.facts import Model, Refresh, Refused, Size, Stored
+from dbt_idivm.tools.report.for_catalog import Fact, hidden_tables, ids_of, is_known, of_hidden, of_plan, of_table
+from dbt_idivm.tools.report.of_project import outlined
 from tests.unit.test_project import CUSTOMERS, JOINED, ORDERS, manifest, model
 
 AT = dt.datetime(2026, 1, 1, 8, tzinfo=dt.UTC)

@@ -10,13 +10,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from dbt_idivm.flowchart.columns import Columns, columns_of
-from dbt_idivm.flowchart.crossings import crossings, neighbours, with_few_crossings
-from dbt_idivm.flowchart.graph import Graph, Kind, Node
-from dbt_idivm.flowchart.heights import heights_of
-from dbt_idivm.flowchart.layout import Box, font_size, layout, text_width
-from dbt_idivm.flowchart.mermaid import mermaid
-from dbt_idivm.flowchart.svg import inline_svg, svg
+from dbt_idivm.tools.flowchart.columns import Columns, columns_of
+from dbt_idivm.tools.flowchart.crossings import crossings, neighbours, with_few_crossings
+from dbt_idivm.tools.flowchart.graph import Graph, Kind, Node
+from dbt_idivm.tools.flowchart.heights import heights_of
+from dbt_idivm.tools.flowchart.layout import Box, font_size, layout, text_width
+from dbt_idivm.tools.flowchart.mermaid import mermaid
+from dbt_idivm.tools.flowchart.svg import inline_svg, svg
 
 ORDERS = Node(Kind.TABLE, "raw.orders", ("orders",))
 TOTALS = Node(Kind.CACHE, "main.idivm_cache_3f2a_orders", ("cache of orders",))

@@ -1,4 +1,4 @@
-"""Imports point one way: between the packages of dbt_idivm, and between the rooms of the refresh, as docs/design.md declares; and
+"""Imports point one way: between the packages of dbt_idivm, the rooms of the refresh and the tools, as docs/design.md declares; and
 nothing imports tests but tests."""
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "dbt_idivm"
 ADAPTER = ROOT / "dbt" / "adapters" / "idivm"
 DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-ABOVE = {"verify", "project", "declared_keys", "advice", "report", "pull_request"}  # they use the refresh from outside
-ENTRY_POINTS = {"cli", "project_table", "flowchart", "docs", "support", "running_example", *ABOVE}
+ABOVE = {"verify", "project", "declared_keys", "tools"}  # they use the refresh from outside
+ENTRY_POINTS = {"cli", "docs", "support", "running_example", *ABOVE}
 OTHERS = ("benchmarks", "integration_tests", "examples", "dbt", "dbt_idivm")  # all folders with code but tests
 TOOLS_OF_TESTS = ("tests", "pytest", "xdist", "hypothesis", "duckdb", "deltalake", "dbt.tests")
 Order = list[set[str]]  # from those that import to those that are imported; members of one set may import each other
@@ -33,6 +33,7 @@ def declared(after: str) -> Order:
 
 PACKAGES = declared("Dependencies point one way:")[1:]
 ROOMS = declared("whose dependencies point one way, too:")
+TOOLS = declared("The tools have an order of their own:")
 
 
 def modules(package: Path = PACKAGE) -> Iterator[tuple[tuple[str, ...], Path]]:
@@ -78,6 +79,11 @@ def test_packages() -> None:
 def test_rooms_of_the_refresh() -> None:
     assert against(ROOMS, 1, ("refresh",)) == []
     assert {name[1] for name, _ in modules() if name[0] == "refresh"} == set().union(*ROOMS, {"__init__"})
+
+
+def test_tools() -> None:
+    assert against(TOOLS, 1, ("tools",)) == []
+    assert {name[1] for name, _ in modules() if name[0] == "tools"} == set().union(*TOOLS, {"__init__"})
 
 
 def test_nothing_imports_an_entry_point() -> None:

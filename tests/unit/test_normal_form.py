@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dbt_idivm.context import Catalog, PlainView, TableInfo
-from dbt_idivm.dag.normal_form import Normal, normal_form
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.tools.dag.normal_form import Normal, normal_form
 
 
 def table(name: str, columns: str, *key: str) -> TableInfo:

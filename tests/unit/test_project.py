@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dbt_idivm.cli import main
-from dbt_idivm.flowchart.mermaid import mermaid
-from dbt_idivm.flowchart.of_project import graph_of
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.project import Project
+from dbt_idivm.tools.flowchart.mermaid import mermaid
+from dbt_idivm.tools.flowchart.of_project import graph_of
 
 TYPES = {"id": "bigint", "cid": "bigint", "price": "decimal(10,2)", "name": "string"}
 Node = dict[str, Any]

@@ -15,12 +15,12 @@ from markdown_it.token import Token
 
 from dbt_idivm.cli import main
 from dbt_idivm.project import Project
-from dbt_idivm.pull_request.costs import Costs
-from dbt_idivm.pull_request.difference import difference
-from dbt_idivm.pull_request.escape import code, fenced, html_code, prose, row
-from dbt_idivm.pull_request.facts import Changed, Difference
-from dbt_idivm.pull_request.markdown import LIMIT, markdown, summary
-from dbt_idivm.pull_request.states import aligned
+from dbt_idivm.tools.pull_request.costs import Costs
+from dbt_idivm.tools.pull_request.difference import difference
+from dbt_idivm.tools.pull_request.escape import code, fenced, html_code, prose, row
+from dbt_idivm.tools.pull_request.facts import Changed, Difference
+from dbt_idivm.tools.pull_request.markdown import LIMIT, markdown, summary
+from dbt_idivm.tools.pull_request.states import aligned
 from tests.unit.test_project import CUSTOMERS, JOINED, ORDERS, SOURCES, Node, manifest, model, source
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "pull_request"

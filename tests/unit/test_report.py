@@ -16,21 +16,21 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dbt_idivm.flowchart.graph import Graph, Kind, Node
 from dbt_idivm.project import Project, project_of
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.refresh.catalog.state import Consumed, State
-from dbt_idivm.report import of_project, page
-from dbt_idivm.report.facts import Line, Model, Refresh, Refused, Report, Size, Stored, Tree
-from dbt_idivm.report.last_run import last_runs
-from dbt_idivm.report.page import anchors_of
-from dbt_idivm.report.page import page as rendered
-from dbt_idivm.report.plot import plot
-from dbt_idivm.report.rate import rate_of
-from dbt_idivm.report.refreshes import refreshes
-from dbt_idivm.report.text import rate
 from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.tools.flowchart.graph import Graph, Kind, Node
+from dbt_idivm.tools.report import of_project, page
+from dbt_idivm.tools.report.facts import Line, Model, Refresh, Refused, Report, Size, Stored, Tree
+from dbt_idivm.tools.report.last_run import last_runs
+from dbt_idivm.tools.report.page import anchors_of
+from dbt_idivm.tools.report.page import page as rendered
+from dbt_idivm.tools.report.plot import plot
+from dbt_idivm.tools.report.rate import rate_of
+from dbt_idivm.tools.report.refreshes import refreshes
+from dbt_idivm.tools.report.text import rate
 from tests.unit.test_project import CUSTOMERS, JOINED, ORDERS, manifest, model
 
 BAD = "<script>alert('&\"')</script>"

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import agate
 
     from dbt_idivm.project import Project
-    from dbt_idivm.report.facts import Model, Stored
-    from dbt_idivm.report.for_catalog import Fact
+    from dbt_idivm.tools.report.facts import Model, Stored
+    from dbt_idivm.tools.report.for_catalog import Fact
 
 logger = AdapterLogger("Idivm")
 COMMITS = 20  # maximal number of commits read per table: for the last refresh, and for how much changes
@@ -65,8 +65,8 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
         return shown, problems
 
     def _facts(self, configs: Sequence[Any], columns: Mapping[str, Columns], shown: set[str]) -> Facts:
-        from dbt_idivm.report.for_catalog import hidden_tables, ids_of, is_known, of_hidden, of_plan, of_table
-        from dbt_idivm.report.of_project import outlined
+        from dbt_idivm.tools.report.for_catalog import hidden_tables, ids_of, is_known, of_hidden, of_plan, of_table
+        from dbt_idivm.tools.report.of_project import outlined
 
         project = self._project(configs, columns)
         nodes = {str(node["unique_id"]): node for node in project.nodes_of_models()}
@@ -123,7 +123,7 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
         """The table with a model's rows, found by dbt's cached relations without another statement; None if there is none."""
         from dbt_idivm.refresh.catalog.relations import Described, own_properties
         from dbt_idivm.relation_name import name_parts
-        from dbt_idivm.report.stored import table_of
+        from dbt_idivm.tools.report.stored import table_of
 
         *_, schema, identifier = name_parts(model.relation)
         relation = self.get_relation(None, schema, identifier)
@@ -133,7 +133,7 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
         return table_of(model.relation, Described((), kind, provider, properties=own_properties(relation.information or "")))
 
     def _stored_of(self, tables: Mapping[str, str], columns: Mapping[str, Columns]) -> dict[str, Stored]:
-        from dbt_idivm.report.stored import in_table
+        from dbt_idivm.tools.report.stored import in_table
 
         found = {}
         for key, table in tables.items():

@@ -19,13 +19,13 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.project import project_of
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure
-from dbt_idivm.report.columns import with_columns
-from dbt_idivm.report.facts import Model, Report, Size
-from dbt_idivm.report.of_project import report_of
-from dbt_idivm.report.page import page
-from dbt_idivm.report.stored import COMMITS, stored
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.target_folder import target_folder
+from dbt_idivm.tools.report.columns import with_columns
+from dbt_idivm.tools.report.facts import Model, Report, Size
+from dbt_idivm.tools.report.of_project import report_of
+from dbt_idivm.tools.report.page import page
+from dbt_idivm.tools.report.stored import COMMITS, stored
 
 UTC = "UTC"
 PAGE = Path("idivm", "report.html")  # in dbt's target folder
