@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+from jsonschema import Draft202012Validator
 
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.settings import merged
 
 Node = Mapping[str, Any]
+Form = Mapping[str, Any]  # a JSON Schema
 # dbt's own settings that affect a maintained view
 DBT_KEYS = (
     "unique_key",
@@ -24,40 +28,52 @@ DBT_KEYS = (
 )
 
 
-# The parts of these files that are read, as dbt writes them; files of other programs, or incomplete ones, may differ. A key with
-# "?" may be missing, "*" stands for every key, and a tuple has alternatives.
-_OPTIONAL = (str, type(None))
-_TEST: Any = ({"kwargs?": ({}, type(None))}, type(None))
-_CONSTRAINTS: Any = ([{"columns?": ([str], type(None))}], type(None))
-_COLUMNS: Any = ({"*": {"name": str, "data_type?": _OPTIONAL, "constraints?": _CONSTRAINTS}}, type(None))
-_RELATION = {"relation_name?": _OPTIONAL, "database?": _OPTIONAL, "schema?": _OPTIONAL, "alias?": _OPTIONAL}
-_NODE = {
-    "unique_id": str,
-    "name": str,
-    "resource_type": str,
-    "config": {
-        "materialized?": _OPTIONAL,
-        "column_types?": ({}, type(None)),
-        "snapshot_meta_column_names?": ({}, type(None)),
-    },
-    "checksum?": ({}, type(None)),
-    **_RELATION,
-    "compiled_code?": _OPTIONAL,
-    "depends_on?": {"nodes?": [str], "macros?": ([str], type(None))},
-    "columns?": _COLUMNS,
-    "constraints?": _CONSTRAINTS,
-    "test_metadata?": _TEST,
-}
-_MACRO = {"depends_on?": ({"macros?": ([str], type(None))}, type(None))}
-_MANIFEST = {
-    "metadata": {},
-    "nodes?": {"*": _NODE},
-    "sources?": {"*": {**_NODE, "source_name": str}},
-    "macros?": ({"*": _MACRO}, type(None)),
-}
-_TABLES = {"*": {"columns?": {"*": {"name": str, "type": str, "index": (int, float)}}}}
-_CATALOG = {"metadata": {}, "nodes?": _TABLES, "sources?": _TABLES}
-_RESULTS = {"metadata": {}, "results?": [{"unique_id?": _OPTIONAL, "compiled_code?": _OPTIONAL}]}
+def _record(*required: str, **parts: Form) -> Form:
+    return {"type": "object", "required": required, "properties": parts}
+
+
+def _map(values: Form) -> Form:
+    return {"type": "object", "additionalProperties": values}
+
+
+def _list(items: Form) -> Form:
+    return {"type": "array", "items": items}
+
+
+def _or_null(form: Form) -> Form:
+    return {**form, "type": [form["type"], "null"]}
+
+
+# JSON Schemas of what is read of these files, as dbt writes them; files of other programs, or incomplete ones, may differ.
+_TEXT: Form = {"type": "string"}
+_TEXTS = _list(_TEXT)
+_OPTIONAL = _or_null(_TEXT)
+_ANY = _or_null(_record())
+_CONSTRAINTS = _or_null(_list(_record(columns=_or_null(_TEXTS))))
+_NODE = _record(
+    "unique_id",
+    "name",
+    "resource_type",
+    "config",
+    **dict.fromkeys(("unique_id", "name", "resource_type", "source_name"), _TEXT),
+    **dict.fromkeys(("relation_name", "database", "schema", "alias", "compiled_code"), _OPTIONAL),
+    config=_record(materialized=_OPTIONAL, column_types=_ANY, snapshot_meta_column_names=_ANY),
+    checksum=_ANY,
+    depends_on=_record(nodes=_TEXTS, macros=_or_null(_TEXTS)),
+    columns=_or_null(_map(_record("name", name=_TEXT, data_type=_OPTIONAL, constraints=_CONSTRAINTS))),
+    constraints=_CONSTRAINTS,
+    test_metadata=_or_null(_record(kwargs=_ANY)),
+)
+_MACRO = _record(depends_on=_or_null(_record(macros=_or_null(_TEXTS))))
+_MANIFEST = _record(
+    metadata=_record(),
+    nodes=_map(_NODE),
+    sources=_map({**_NODE, "required": (*_NODE["required"], "source_name")}),
+    macros=_or_null(_map(_MACRO)),
+)
+_TABLES = _map(_record(columns=_map(_record("name", "type", "index", name=_TEXT, type=_TEXT, index={"type": "number"}))))
+_CATALOG = _record(metadata=_record(), nodes=_TABLES, sources=_TABLES)
+_RESULTS = _record(metadata=_record(), results=_list(_record(unique_id=_OPTIONAL, compiled_code=_OPTIONAL)))
 
 
 def artifacts(target: Path) -> tuple[Node, Node]:
@@ -83,7 +99,7 @@ def _with_sql(manifest: Node, results: Path) -> Node:
     return manifest
 
 
-def _artifact(path: Path, form: Any) -> Node:
+def _artifact(path: Path, form: Form) -> Node:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -92,46 +108,26 @@ def _artifact(path: Path, form: Any) -> Node:
         raise SchemaFileError(f"{path} is not JSON: {error}") from error
     if not isinstance(found, dict) or "metadata" not in found:
         raise SchemaFileError(f"{path} is no artifact of dbt: it has no `metadata`")
-    renamed = (
-        (part, key, "unique_id")
-        for part in ("nodes", "sources")
-        for key, each in found.get(part, {}).items()
-        if each.get("unique_id", key) != key
-    )
-    place = next(_misfits(found, form), None) or next(renamed, None)
+    place = next(chain(_misfits(found, form), _misnamed(found)), None)
     if place is not None:
         below = f", at {' → '.join(f'`{each}`' for each in place[1:])}" if place[1:] else ""
         raise SchemaFileError(f"{path} is no artifact of dbt: its `{place[0]}` has another form{below}")
     return found
 
 
-def _misfits(found: Any, form: Any) -> Iterator[tuple[str, ...]]:
-    """The paths of all parts that do not have the given form."""
-    parts: Iterable[tuple[str, Any, Any]] = ()
-    if isinstance(form, tuple):
-        fits = any(next(_misfits(found, each), None) is None for each in form)
-    elif isinstance(form, list):
-        fits = isinstance(found, list)
-        parts = ((str(at), each, form[0]) for at, each in enumerate(found)) if fits else ()
-    elif isinstance(form, dict):
-        fits = isinstance(found, dict)
-        parts = _entries(found, form) if fits else ()
-    else:
-        fits = isinstance(found, form)
-    if not fits:
-        yield ()
-    for key, part, wanted in parts:
-        yield from ((key, *place) for place in _misfits(part, wanted))
+def _misfits(found: Node, form: Form) -> Iterator[tuple[object, ...]]:
+    """The paths of the parts that do not have the given form, or are missing."""
+    for error in Draft202012Validator(form).iter_errors(found):
+        missing = [name for name in error.validator_value if name not in error.instance] if error.validator == "required" else []
+        yield (*error.absolute_path, *missing[:1])
 
 
-def _entries(found: Mapping[str, Any], form: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """(key, value, form) for each entry. A missing required key has the value None."""
-    for key, wanted in form.items():
-        name = key.removesuffix("?")
-        if key == "*":
-            yield from ((each, value, wanted) for each, value in found.items())
-        elif name in found or name == key:
-            yield name, found.get(name), wanted
+def _misnamed(found: Node) -> Iterator[tuple[object, ...]]:
+    """The paths of the IDs of nodes that differ from their keys."""
+    for part in ("nodes", "sources"):
+        for key, each in found.get(part, {}).items():
+            if each.get("unique_id", key) != key:
+                yield part, key, "unique_id"
 
 
 def own_config(node: Node) -> Mapping[str, Any]:

@@ -73,7 +73,18 @@ def test_metadata(built: Any) -> None:
     assert extras <= set(metadata.get_all("Provides-Extra"))
     required = metadata.get_all("Requires-Dist")
     always = {text.partition("<")[0].partition(">")[0] for text in required if ";" not in text}
-    assert always == {"dbt-core", "dbt-spark", "sqlglot", "pyyaml", "click", "rich", "jinja2", "markupsafe", "pygments"}
+    assert always == {
+        "dbt-core",
+        "dbt-spark",
+        "sqlglot",
+        "pyyaml",
+        "click",
+        "rich",
+        "jinja2",
+        "markupsafe",
+        "pygments",
+        "jsonschema",
+    }
     assert {"dbt-core<1.12; extra == 'embedded'", "dbt-core<1.12; extra == 'thrift'"} <= set(required)
     entry_points = found[f"{INFO}/entry_points.txt"].decode().split("\n")
     assert [line for line in entry_points if line] == [
