@@ -65,7 +65,7 @@ def main() -> None:
 
 @main.command("explain")
 @click.argument("model", type=_FILE, required=False)
-@click.option("--project", type=_FOLDER, help="Instead of MODEL: all models of the dbt project in this folder, as a table.")
+@click.option("--project", type=_FOLDER, help="Show all models of the dbt project in this folder as a table, instead of MODEL.")
 @click.option(
     "--schema",
     "schemas",
@@ -85,36 +85,38 @@ def main() -> None:
     type=click.Choice(list(STRATEGIES)),
     default="id",
     show_default=True,
-    help="The strategy whose ways are preferred; the Δ-script is that of the first of them.",
+    help="The strategy to prefer; the Δ-script is the one of its first way.",
 )
 @click.option(
     "--caches",
     default="auto",
     show_default=True,
     metavar="[auto|none|all|NAME,…]",
-    help="Which caches to keep: none, or all that the paper places, or those of these CTEs and derived tables.",
+    help="The caches to keep: none, all that the paper places, or those for the named CTEs and derived tables.",
 )
 @click.option(
     "--functions",
     default="",
     metavar="NAME,…",
-    help="Functions of yours that are deterministic, as in the config `deterministic_functions`.",
+    help="Your own functions that are deterministic, as in the config `deterministic_functions`.",
 )
-@click.option("--passes", is_flag=True, help="Print the tree after each pass and the i-diffs after each optimisation first.")
-@click.option("--cost", is_flag=True, help="Print what a refresh is estimated to cost by each way; needs --rows for each table.")
+@click.option("--passes", is_flag=True, help="First print the tree after each pass and the i-diffs after each optimisation.")
+@click.option("--cost", is_flag=True, help="Print the estimated cost of a refresh by each way; needs --rows for each table.")
 @click.option("--rows", multiple=True, metavar="TABLE=N", help="The number of rows of a table. May be given several times.")
 @click.option(
     "--fail-on",
     type=click.Choice(["full", "recompute"]),
     help="Exit with 1 if a model would be rebuilt on every run; `recompute`: also if every change recomputes rows or groups.",
 )
-@click.option("--flowchart", "as_flowchart", is_flag=True, help="With --project: print which relation feeds which, for Mermaid.")
+@click.option(
+    "--flowchart", "as_flowchart", is_flag=True, help="With --project: print the DAG of the relations as a Mermaid flowchart."
+)
 @click.option(
     "--svg",
     "drawing",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="With --project: draw the same as an SVG file, which a browser opens.",
+    help="With --project: draw the DAG to an SVG file, which a browser can show.",
 )
 def explain_command(
     model: Path | None,

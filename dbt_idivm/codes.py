@@ -59,22 +59,22 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-106",
         "config",
         "the table's configuration changed",
-        "`on_configuration_change: fail` forbids to create {view} again with another layout or other table properties",
+        "`on_configuration_change: fail` does not allow {view} to be created again with another layout or other table properties",
         "revert the change, run with --full-refresh, or set `on_configuration_change: apply`",
     ),
     ErrorCode(
         "IDIVM-107",
         "config",
         "the columns of {view} would change",
-        "`on_schema_change: fail` forbids this: the table has {before}, and would have {now}",
+        "`on_schema_change: fail` does not allow this: the table has {before}, and would have {now}",
         "revert the change, or run with --full-refresh",
     ),
     ErrorCode(
         "IDIVM-108",
         "config",
         "`caches` names `{name}`, which the model does not read",
-        "a cache holds the rows of a CTE or of a derived table (`FROM (…) AS name`); the SELECT uses none of this name",
-        "give the name of one that it uses; the nearest: {nearest}",
+        "a cache holds the rows of a CTE or of a derived table (`FROM (…) AS name`), and the SELECT uses none with this name",
+        "name a CTE or a derived table that the SELECT uses; the most similar names: {nearest}",
     ),
     ErrorCode(
         "IDIVM-109",
@@ -117,36 +117,36 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-115",
         "config",
         "{option} {value}: {problem}",
-        "an option that is not understood would be missing in the estimates, and nobody would notice",
+        "the estimates would silently ignore an option that cannot be read",
         "{do}",
     ),
     ErrorCode(
         "IDIVM-116",
         "config",
-        "the number of rows is not known of {tables}",
-        "what a refresh takes depends on the sizes of the tables that the models read",
-        "give --rows TABLE=N for each, or ANALYZE these tables and run `dbt docs generate`",
+        "the number of rows is not known for {tables}",
+        "the duration of a refresh depends on the sizes of the tables that the models read",
+        "pass --rows TABLE=N for each, or run ANALYZE TABLE for these tables and then `dbt docs generate`",
     ),
     ErrorCode(
         "IDIVM-117",
         "source",
         "the statistics of {table} cannot be true: {problem}",
         "estimates computed from them would be wrong by the same factor",
-        "give --rows {table}=N, or ANALYZE the table and run `dbt docs generate`",
+        "pass --rows {table}=N, or run ANALYZE TABLE for the table and then `dbt docs generate`",
     ),
     ErrorCode(
         "IDIVM-118",
         "config",
-        "{file} is not used, or not all of it: {problem}",
-        "it says what earlier refreshes took; without that the advice is estimated",
+        "{file} is ignored, at least in part: {problem}",
+        "the file records how long earlier refreshes took; without these durations the advice relies on estimates",
         "nothing, or delete the file: the next run writes it again",
     ),
     ErrorCode(
         "IDIVM-119",
         "config",
-        "no space is given for anything besides the models",
-        "under `--space 0` no cache, no shared subview and no stored copy of a view is advised, whatever it would save",
-        "give more megabytes, or leave the option out for any number",
+        "`--space 0` leaves no space for anything but the models",
+        "with it, no cache, no shared subview and no stored copy of a view is advised, however much time it would save",
+        "allow more megabytes, or omit the option to set no limit",
     ),
     ErrorCode(
         "IDIVM-120",
@@ -156,14 +156,14 @@ CODES: tuple[ErrorCode, ...] = (
         "give another path, or print the advice with `--write -` and copy what you want",
     ),
     ErrorCode(
-        "IDIVM-121", "config", "the advice on {models} belongs in {file}", "{problem}", "add what is printed below to {file}"
+        "IDIVM-121", "config", "the advice on {models} belongs in {file}", "{problem}", "add the lines printed below to {file}"
     ),
     ErrorCode(
         "IDIVM-122",
         "config",
-        "{view} has the column {column}, and so has the log of its changes",
-        "the log (`output: diffs` and `both`) has the columns of the SELECT, and its own: {own}",
-        "give the column of the SELECT another name",
+        "the column {column} of {view} has the name of a column of the change log",
+        "the log (`output: diffs` and `both`) has all columns of the SELECT and these of its own: {own}",
+        "rename the column in the SELECT",
     ),
     # 2xx: the model's SQL
     ErrorCode(
@@ -171,8 +171,8 @@ CODES: tuple[ErrorCode, ...] = (
         "unsupported",
         "{what}, which depends on the order of rows that its ORDER BY does not distinguish",
         "such rows come in any order, so there is no defined result that a refresh could compute",
-        "add columns to its ORDER BY until no two rows of a partition are equal in them, such as the key "
-        "(`ORDER BY placed DESC, id`); declare the key if there is one; or use RANK, for which equal rows are equal",
+        "add columns to its ORDER BY until no two rows of a partition have the same values in them, for example the key "
+        "(`ORDER BY placed DESC, id`), and declare that key; or use RANK, which gives tied rows the same number",
     ),
     ErrorCode(
         "IDIVM-204",
@@ -185,10 +185,10 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-205",
         "unsupported",
         "{clause}",
-        "which rows it keeps depends on the order of the whole result, and rows that ORDER BY does not distinguish come in any "
+        "the rows that it keeps depend on the order of the whole result, and rows that ORDER BY does not distinguish come in any "
         "order",
-        "order by columns that identify a row, such as a declared key as the last one, with a number in LIMIT, or move it to a "
-        "downstream view, " + _REBUILD,
+        "order by columns that identify a row (for example, end ORDER BY with a declared key) and write LIMIT with a number; or "
+        "move the clause to a downstream view, " + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-206",
@@ -202,20 +202,21 @@ CODES: tuple[ErrorCode, ...] = (
         "unsupported",
         "{function} depends on the order of rows",
         "a table has no order, so two evaluations over the same rows may differ",
-        "use min, max, array_sort(collect_list(…)) of a type without floats, or another aggregate whose result does not depend "
-        "on the order; declare the key that makes the value the same in all rows of a group, or breaks ties, " + _REBUILD,
+        "use min, max, array_sort(collect_list(…)) over values that contain no floats, or another aggregate whose result does "
+        "not depend on the order; or declare a key by which all rows of a group have the same value, or which breaks the ties, "
+        + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-208",
         "not yet",
         "subquery in an expression: {what}",
-        "IN and NOT IN are maintained as conditions of WHERE or CASE WHEN, with nothing but AND and OR around them, and as any "
-        "other value where nothing is NULL; below OR, in CASE WHEN and as a value, they and EXISTS may be correlated by "
-        "equalities only; aggregates of a scalar subquery, and ORDER BY with LIMIT 1, by anything, for rows with a key; any "
-        "other scalar subquery must have one row at most, because its conditions fix a key of its rows or all its groups; there "
-        "are no rules for others yet",
-        "declare the keys of the subquery's table and of the rows around it, or write it as such an EXISTS, as a join on a "
-        "unique key, or with an aggregated derived table, " + _REBUILD,
+        "rules exist for the following subqueries only. IN and NOT IN: as conditions of WHERE or CASE WHEN that are combined by "
+        "AND and OR alone, and elsewhere if no value can be NULL. EXISTS, IN and NOT IN below OR, in CASE WHEN or as a value: if "
+        "they are correlated by equalities alone. Scalar subqueries with an aggregate, or with ORDER BY and LIMIT 1: under any "
+        "correlation if the outer rows have a key. Other scalar subqueries: if their conditions fix a key of their rows, or all "
+        "their groups, so that they give one row at most",
+        "declare the keys of the subquery's table and of the outer tables; or rewrite the subquery as such an EXISTS, as a join "
+        "on a unique key, or as an aggregated derived table, " + _REBUILD,
         "subqueries",
     ),
     ErrorCode(
@@ -223,7 +224,7 @@ CODES: tuple[ErrorCode, ...] = (
         "not yet",
         "GROUP BY with more than {most} grouping sets",
         "each set is a branch of a union with rules for its changes, and the statement of a refresh would become too long",
-        "write the sets that are needed with GROUPING SETS, or divide them between several models, " + _REBUILD,
+        "list only the sets that you need with GROUPING SETS, or divide them between several models, " + _REBUILD,
         "more grouping sets",
     ),
     ErrorCode(
@@ -238,7 +239,7 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-213",
         "unsupported",
         "TABLESAMPLE",
-        "each evaluation chooses other rows, so there is no defined result that a refresh could compute",
+        "each evaluation chooses different rows, so there is no defined result that a refresh could compute",
         "sample in a downstream model, or filter on a hash of the key, " + _REBUILD,
     ),
     ErrorCode(
@@ -259,21 +260,21 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-216",
         "not yet",
         "aggregate {function}",
-        "there are rules for aggregates that do not depend on the order of the rows: sum, count, avg, min, max, bool_and, "
-        "bool_or, bit_and, bit_or, bit_xor, stddev, variance, median, corr, percentile, sorted lists and the like; over a "
-        "window only for aggregates of one argument",
-        "compute the value with these, " + _REBUILD,
+        "rules exist for aggregates that do not depend on the order of the rows: sum, count, avg, min, max, bool_and, "
+        "bool_or, bit_and, bit_or, bit_xor, stddev, variance, median, corr, percentile, sorted lists and similar ones. Over a "
+        "window, rules exist only for aggregates with one argument",
+        "compute the value with these aggregates, " + _REBUILD,
         "aggregates",
     ),
     ErrorCode(
         "IDIVM-218",
         "unsupported",
         "{column} of type {type} in {use}",
-        "values of this type cannot be compared, so a refresh cannot see which rows are equal. Maps whose keys are scalars can "
-        "be read and stored, but no row is identified, joined or grouped by them. Of a VARIANT, parts of scalar types can be "
-        "read by functions that fail for no value",
-        "leave the column out, declare a key for the table, or use the parts that you need in columns of other types; of a "
-        "VARIANT read try_variant_get(v, '$.a', 'int') instead of variant_get, v:a or CAST",
+        "values of this type cannot be compared, so a refresh cannot see which rows are equal. Maps with scalar keys can "
+        "be read and stored, but rows cannot be identified, joined or grouped by them. From a VARIANT, functions that never fail "
+        "can read parts of scalar types",
+        "leave the column out, declare a key for the table, or use the parts that you need in columns of other types; read a "
+        "part of a VARIANT with try_variant_get(v, '$.a', 'int') instead of variant_get, v:a or CAST",
     ),
     ErrorCode(
         "IDIVM-220",
@@ -290,7 +291,7 @@ CODES: tuple[ErrorCode, ...] = (
         "model",
         "ambiguous column {column}",
         "more than one relation in scope has it: {candidates}",
-        "write the relation's name before it",
+        "qualify it with the name of one of these relations",
     ),
     ErrorCode(
         "IDIVM-223",
@@ -302,8 +303,8 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-224",
         "model",
-        "two columns called {column}",
-        "the columns of a table have different names, regardless of case",
+        "two columns are called {column}",
+        "the columns of a table must have different names, and case does not distinguish them",
         "give one of them another alias",
     ),
     ErrorCode(
@@ -317,15 +318,15 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-226",
         "not yet",
         "function {function}",
-        "it is not on the list of functions whose result depends on their arguments alone",
+        "it is not one of the functions whose result is known to depend on the arguments alone",
         "use a built-in function; if the result of your own function depends on its arguments alone, list it in the config "
-        "`deterministic_functions`, spelled as here; or compute the column upstream, " + _REBUILD,
+        "`deterministic_functions` with the spelling used here; or compute the column upstream, " + _REBUILD,
         "functions",
     ),
     ErrorCode(
         "IDIVM-227",
         "model",
-        "branches of {operation} with {left} and {right} columns",
+        "the branches of {operation} have {left} and {right} columns",
         "all branches of a set operation must have the same number of columns",
         _FIX,
     ),
@@ -342,18 +343,18 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-230",
         "unsupported",
         "{expression} may depend on the day of the query",
-        "where a date or timestamp is expected, Spark takes the value of 'now', 'today' and similar words from the clock, and "
-        "adds the current day to a text that holds only a time, so view rows would change although no input changed",
-        "write the date as a literal, cast a text where it becomes a TIMESTAMP (`CAST(s AS TIMESTAMP)`: it is maintained as long "
-        "as no text holds a time alone), convert with a format or to a type without a time zone (TIMESTAMP_NTZ), " + _REBUILD,
+        "where a date or timestamp is expected, Spark reads 'now', 'today' and similar words from the clock, and it adds the "
+        "current day to a text that holds only a time, so view rows would change although no input changed",
+        "write the date as a literal; write the cast of a text explicitly (`CAST(s AS TIMESTAMP)`, which is maintained as long "
+        "as no text holds only a time); convert with a format, or to a type without a time zone (TIMESTAMP_NTZ), " + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-231",
         "not yet",
         "the expression is nested too deeply",
-        "the planner accepts about 200 nested brackets, calls and CASEs, and about a thousand operands in a row; Spark's own "
+        "the planner accepts about 200 levels of brackets, calls and CASEs, and about a thousand operands in a row; Spark's own "
         "limits are similar",
-        "compute parts of it in a CTE, or use `materialized='table'`",
+        "compute parts of the expression in a CTE, or use `materialized='table'`",
         "SQL coverage",
     ),
     ErrorCode(
@@ -369,50 +370,50 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-233",
         "unsupported",
         "the incremental query fails on rows that the SELECT filters out: {message}",
-        "the incremental query evaluates conditions in another order: a condition that fails for some rows is evaluated before "
-        "the condition that filters these rows out",
+        "the incremental query evaluates conditions in a different order: it evaluates an expression that fails for some rows "
+        "before the condition that filters these rows out",
         "guard the expression itself (CASE WHEN, NULLIF, try_divide, TRY_CAST), " + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-234",
         "unsupported",
-        "function {function}, which `deterministic_functions` lists: {problem}",
-        "a refresh calls a function for the changed rows only, so its value must depend on nothing but the arguments of one call",
-        "remove it from the list, or change the function; compute its column upstream, " + _REBUILD,
+        "the function {function} from `deterministic_functions` cannot be used: {problem}",
+        "a refresh calls a function for the changed rows only, so its value must depend only on the arguments of that call",
+        "change the function, or remove it from the list and compute its column upstream, " + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-235",
         "unsupported",
-        "{condition} may tell 0.0 from -0.0, which other parts of the query take as equal",
-        "Spark's optimizer takes equal values as identical ones, so that the rows of the query depend on where it evaluates this "
-        "condition, and a refresh is another query",
+        "{condition} may distinguish 0.0 from -0.0, which other parts of the query treat as equal",
+        "Spark's optimizer treats equal values as identical, so the rows of the query depend on where Spark evaluates this "
+        "condition; in the query of a refresh, that may be another place",
         "write a condition that compares numbers (`f < 0`), read the value as a DECIMAL, " + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-236",
         "unsupported",
-        "a text that is cast to TIMESTAMP holds a time alone",
-        "Spark completes such a text by the current day, so the rows of the query depend on the day on which it runs",
-        "convert with a format (`to_timestamp(s, 'HH:mm')`) or to TIMESTAMP_NTZ; where the text was wrong, correct it and run "
+        "a text that is cast to TIMESTAMP holds only a time",
+        "Spark adds the current day to such a text, so the rows of the query depend on the day on which it runs",
+        "convert with a format (`to_timestamp(s, 'HH:mm')`) or to TIMESTAMP_NTZ; if the text is wrong, correct it and run "
         "`dbt run --full-refresh`; " + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-237",
         "unsupported",
         "{what} may have another value when it is computed again",
-        "under `output: diffs` no view is kept, so a row that leaves it is computed again from the former state of the inputs. A "
-        "sum of floats depends on the order of rows, and of values that Spark takes as equal, 0.0 and -0.0, any may be shown",
-        "CAST to DECIMAL before it is summed up or compared, set `output: both`, or let the query be compared with the log each "
-        "time (`on_unsupported: full`, the default)",
+        "under `output: diffs` no view is stored, so a refresh computes each deleted row again from the former state of the "
+        "inputs. But a sum of floats depends on the order of rows, and Spark may show either of the equal values 0.0 and -0.0",
+        "CAST the value to DECIMAL before it is summed or compared, set `output: both`, or let each run compare the whole query "
+        "with the log (`on_unsupported: full`, the default)",
     ),
     ErrorCode(
         "IDIVM-238",
         "not yet",
         "the SELECT is too large to be maintained: it has {what}",
         "its plan has a part for each table, column and value, and Spark would need more time to read the statement of a refresh "
-        "than to rebuild the view; the limits are {characters} characters, {columns} columns and {tables} tables, where a CTE "
-        "counts as often as it is used",
-        "compute a part of it in a model of its own and read that, put a long list of values into a seed, " + _REBUILD,
+        "than to rebuild the view. The limits are {characters} characters, {columns} columns and {tables} tables; a CTE counts "
+        "each time it is used",
+        "compute a part of it in a separate model and read that, put a long list of values into a seed, " + _REBUILD,
         "larger views",
     ),
     # 3xx: sources and keys
@@ -421,14 +422,14 @@ CODES: tuple[ErrorCode, ...] = (
         "source",
         "there is no relation {source}",
         "the model's SQL reads it, but the catalog does not have it",
-        "check its name and schema, and that it is built before this model (`ref` and `source` see to that)",
+        "check its name and schema, and that it is built before this model (`ref` ensures the order)",
     ),
     ErrorCode(
         "IDIVM-302",
         "unsupported",
         "{source} is not a Delta table but {provider}",
         "only Delta tables have the versions and the change data feed that a refresh reads",
-        "convert it (`CONVERT TO DELTA`), load it into a Delta table, " + _REBUILD,
+        "convert it (`CONVERT TO DELTA`) or load it into a Delta table, " + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-303",
@@ -450,7 +451,7 @@ CODES: tuple[ErrorCode, ...] = (
         "the key ({key}) of {source} is not unique",
         "{declared} declares it, but {count} of its values occur more than once, for example "
         "{example}; a view maintained by this key would be wrong, so it was not built",
-        "correct the data, or declare another key, or none (`keys: {{{source}: []}}`)",
+        "correct the data, declare another key, or declare that there is none (`keys: {{{source}: []}}`)",
     ),
     ErrorCode(
         "IDIVM-306",
@@ -458,7 +459,7 @@ CODES: tuple[ErrorCode, ...] = (
         "a change of {source} breaks its key ({key})",
         "{declared} declares it, but since version {version} {example} occurs more than once; the "
         "view stays at its last committed state",
-        "correct the data and run again, or declare another key, or none, and run with --full-refresh",
+        "correct the data and run again; or declare another key or no key, and run with --full-refresh",
     ),
     ErrorCode(
         "IDIVM-307",
@@ -471,7 +472,8 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-308",
         "source",
         "{source} has no column {column} any more",
-        "the model was built when {source} had it; it was renamed or dropped. The view stays at its last committed state",
+        "{source} had the column when the model was built; since then it was renamed or dropped. The view stays at its last "
+        "committed state",
         "adapt the model's SQL (columns with a similar name: {nearest}), or restore the column",
     ),
     ErrorCode(
@@ -495,7 +497,7 @@ CODES: tuple[ErrorCode, ...] = (
         "unsupported",
         "the view {source} was created with other settings than this session has",
         "{setting} is {theirs} for the view and {ours} for the model. A view has no change data feed, so the model "
-        "would read the tables of its definition instead, and under these settings the definition may give other rows",
+        "would read the tables of its definition instead; with different settings the definition may give different rows",
         "create the view again with the settings of the profile, or make it a table; until then the model is rebuilt from "
         "the view itself (`on_unsupported: full`, the default)",
     ),
@@ -503,8 +505,8 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-312",
         "unsupported",
         "the settings that the view {source} was created with cannot be read",
-        "a view has no change data feed, so the model would read the tables of its definition instead. What the definition gives "
-        "depends on the time zone and the ANSI mode it was created with, which DESCRIBE TABLE EXTENDED .. AS JSON does not show",
+        "a view has no change data feed, so the model would read the tables of its definition instead. Its rows depend "
+        "on the time zone and the ANSI mode of its creation, which DESCRIBE TABLE EXTENDED .. AS JSON does not show",
         "make it a table, or use Spark 4.1 or later; until then the model is rebuilt from the view itself "
         "(`on_unsupported: full`, the default)",
     ),
@@ -542,21 +544,21 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-404",
         "full refresh",
         "{source} was replaced",
-        "it is not the table that the view was built from, and its versions start again",
+        "it is no longer the table that the view was built from, and its versions start again",
         "nothing: the next refresh is incremental again",
     ),
     ErrorCode(
         "IDIVM-405",
         "full refresh",
         "the view was changed by someone else",
-        "version {version} of {view} ({operation}) is not a commit of a refresh, so the view may differ from its state",
-        "let nobody else write to the view",
+        "no refresh wrote version {version} of {view} ({operation}), so the rows of the view may not match its stored state",
+        "make sure that only dbt-idivm writes to the view",
     ),
     ErrorCode(
         "IDIVM-406",
         "full refresh",
         "{view} has no stored state of a refresh",
-        "the record of what it was built from is missing: {message}",
+        "the record of the inputs that it was built from is missing: {message}",
         "nothing: the next refresh is incremental again",
     ),
     ErrorCode(
@@ -577,7 +579,7 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-409",
         "full refresh",
         "the session setting {setting} changed",
-        "the view was built with {before}, now it is {now}; expressions may have other values",
+        "the view was built with {before}, and now the setting is {now}, so expressions may have different values",
         "keep the setting the same for all runs",
     ),
     ErrorCode(
@@ -591,7 +593,7 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-411",
         "full refresh",
         "a rebuild takes about {full}, an incremental refresh {incremental}; {pays}",
-        "`strategy: auto` takes what is estimated to be quicker, from the sizes of the tables, the changes, and the durations of "
+        "`strategy: auto` chooses the faster way by an estimate from the sizes of the tables, the changes, and the durations of "
         "earlier refreshes. Both give the same rows",
         "nothing, or set `strategy: incremental` to exclude rebuilds; `idivm plan` shows all estimates",
     ),
@@ -635,86 +637,86 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-417",
         "full refresh",
         "the refresh failed on values that the query itself may not evaluate: {message}",
-        "under ANSI mode a division, a cast or an index fails on some values, and a refresh may evaluate it for rows that a "
+        "in ANSI mode a division, a cast or an index fails on some values, and a refresh may evaluate it for rows that a "
         "condition or a join of the query excludes",
         "nothing: the rebuild shows whether the query itself fails. If this happens often, use `try_divide`, `try_cast` and "
-        "similar functions, which fail on no value",
+        "similar functions, which never fail",
     ),
     ErrorCode(
         "IDIVM-418",
         "full refresh",
         "neither the size of {source} nor the number of its changed rows is known",
-        "the log of the table has neither rows nor bytes, so nothing indicates that an incremental refresh would be quicker, and "
-        "`strategy: auto` rebuilds, as a plain table would",
+        "the log of the table records neither rows nor bytes, so nothing indicates that an incremental refresh would be faster; "
+        "`strategy: auto` then rebuilds the view, like a plain table",
         "nothing, or set `strategy: incremental` to exclude rebuilds",
     ),
     ErrorCode(
         "IDIVM-419",
         "full refresh",
         "the key ({key}) of {source} did not hold when the view was rebuilt",
-        "a rebuild that is chosen by cost leaves keys unverified, and at version {version} more than one row had {example}: an "
-        "incremental refresh would take them for one row",
-        "nothing: the rebuild verifies all keys, and is an error if this one does not hold now either",
+        "a rebuild that is chosen by cost does not verify keys, and at version {version} more than one row had {example}; an "
+        "incremental refresh would treat them as one row",
+        "nothing: this rebuild verifies all keys, and fails if this one still does not hold",
     ),
     ErrorCode(
         "IDIVM-420",
         "full refresh",
-        "{caches} is kept from now on, by which a refresh is estimated at {cached} instead of {now}",
-        "`caches: auto` keeps a subview as a maintained table of its own once it would have saved as much time as building it "
+        "{caches} is cached from now on: a refresh is estimated at {cached} with it, {now} without it",
+        "`caches: auto` stores a subview as a separate maintained table once that would have saved more time than building it "
         "takes. The view has the same rows",
-        "nothing; to keep none, set `caches: []`, and to decide yourself, name the CTEs that are to be kept",
+        "nothing; set `caches: []` to have no caches, or list in `caches` the CTEs to cache",
     ),
     ErrorCode(
         "IDIVM-421",
         "full refresh",
-        "{caches} is no longer kept: a refresh is estimated at {without} without it, {now} with it",
-        "`caches: auto` gives a subview up that has cost more than it saved. The view has the same rows",
-        "nothing, or name the CTEs that are to be kept in `caches`",
+        "{caches} is no longer cached: a refresh is estimated at {without} without it, {now} with it",
+        "`caches: auto` drops a cache that has cost more time than it saved. The view has the same rows",
+        "nothing, or list in `caches` the CTEs to cache",
     ),
     ErrorCode(
         "IDIVM-422",
         "full refresh",
-        "{caches} is no longer kept: it fails for a value: {message}",
-        "a cache evaluates its subview for all rows, also for those that a condition of the query excludes; `caches: auto` had "
-        "chosen it, and the query itself may not fail",
-        "nothing: the view is maintained without it from now on",
+        "{caches} is no longer cached, because it fails for a value: {message}",
+        "a cache evaluates its subview for all rows, including those that a condition of the query excludes. `caches: auto` had "
+        "chosen the cache; the query itself may not fail",
+        "nothing: from now on the view is maintained without this cache",
     ),
     ErrorCode(
         "IDIVM-423",
         "full refresh",
-        "columns of {source} have other values under their names",
+        "columns of {source} may have changed their meaning",
         "the change feed does not show {operation} at version {version}: since then {columns} may hold values of another column",
         "nothing: the next refresh is incremental again",
     ),
     ErrorCode(
         "IDIVM-424",
         "full refresh",
-        "{source} is partitioned, or its columns are mapped, in another way",
-        "its change feed shows NULLs for rows of files from before (column mapping and partitions then: {before}; now: {now})",
+        "the partitions or the column mapping of {source} changed",
+        "its change feed shows NULLs for rows of older files (column mapping and partitions then: {before}; now: {now})",
         "nothing: the next refresh is incremental again",
     ),
     ErrorCode(
         "IDIVM-425",
         "full refresh",
-        "a run that was to write {view} has not ended",
-        "it has claimed the table and not said that it is done: it was stopped, or is still at work, and then it fails now",
+        "another run that writes {view} has not finished",
+        "it has claimed the table and not released it: it was stopped, or it is still running and will fail now",
         "let only one run at a time refresh the model; the next refresh is incremental again",
     ),
     ErrorCode(
         "IDIVM-426",
         "full refresh",
         "the view was built without a plan",
-        "when it was built, its config (`strategy: full`), its SELECT or its inputs allowed no incremental refresh; so the keys "
-        "that one relies on were not verified, and columns that it needs may be missing",
+        "when it was built, its config (`strategy: full`), its SELECT or its inputs allowed no incremental refresh. Therefore "
+        "the keys that an incremental refresh relies on were not verified, and columns that it needs may be missing",
         "nothing: the next refresh is incremental again",
     ),
     ErrorCode(
         "IDIVM-427",
         "full refresh",
         "version {version} of {source} ({operation} by {writer}) {why}",
-        "a change feed that lacks rows, or has some twice, gives a wrong view, so it is used only where the table's log proves "
-        "it complete. The difference of the versions {from_version} and {to_version}, which is used instead, could not be read",
-        "report it to the makers of the writer, or write the table with another one; the next refresh is incremental again",
+        "a change feed with missing or duplicate rows would make the view wrong, so it is used only if the table's log proves it "
+        "complete. Otherwise a refresh compares two versions, here {from_version} and {to_version}, which could not be read",
+        "report this to the developers of the writer, or write the table with another one; the next refresh is incremental again",
     ),
     # 5xx: connections
     ErrorCode(
@@ -729,14 +731,14 @@ CODES: tuple[ErrorCode, ...] = (
         "engine",
         "the Spark Connect server at {host} refuses the connection",
         "{message}",
-        "give the server's token as `token` in the profile, or in the environment as SPARK_CONNECT_AUTHENTICATE_TOKEN",
+        "set the server's token as `token` in the profile, or as SPARK_CONNECT_AUTHENTICATE_TOKEN in the environment",
     ),
     ErrorCode(
         "IDIVM-503",
         "engine",
         "the server at {host} does not allow {setting} = {value}",
-        "{message}. Statements would mean something else there than was planned, or than the profile asks for",
-        "have the server allow it; a setting of your own can be removed from `server_side_parameters`",
+        "{message}. Without the setting, statements could have another meaning than the plan or the profile requires",
+        "configure the server to allow it; if the setting is your own, you can remove it from `server_side_parameters`",
     ),
     ErrorCode(
         "IDIVM-504",
@@ -750,24 +752,24 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-505",
         "engine",
         "the Spark Connect server has lost the session",
-        "{message}. It was restarted, ended the session, or does not answer",
-        "run again: what was committed is kept, and a new session is opened",
+        "{message}. The server was restarted, ended the session, or does not answer",
+        "run again: committed changes are kept, and a new session is opened",
     ),
     ErrorCode(
         "IDIVM-506",
         "engine",
         "this server cannot replace {view}",
-        "{message}. Spark 3.5.6 and later refuse CREATE OR REPLACE TABLE of every Delta before 3.3.3, also that of dbt's own "
+        "{message}. Spark 3.5.6 and later reject CREATE OR REPLACE TABLE with any Delta before 3.3.3, also from dbt's own "
         "materializations. {state}",
-        "give the server Delta 3.3.3 or later, or Spark 3.5.5",
+        "install Delta 3.3.3 or later, or Spark 3.5.5, on the server",
     ),
     ErrorCode(
         "IDIVM-507",
         "engine",
         "the Spark Connect server at {host} is too old for this client",
-        "it is of Spark {version}, and gets no statement from clients of Spark 4: Spark Connect serves clients that are "
-        "older than the server, not newer ones",
-        "connect to a Spark Thrift Server of it (`method: thrift`), or to a server of Spark 4",
+        "the server runs Spark {version}, and a client of Spark 4 cannot send statements to it: Spark Connect supports clients "
+        "that are older than the server, not newer ones",
+        "connect to its Spark Thrift Server (`method: thrift`), or to a server with Spark 4",
     ),
     ErrorCode(
         "IDIVM-508",
@@ -781,7 +783,7 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-901",
         "internal",
         "{message}",
-        "an invariant of the planner does not hold: a bug of dbt-idivm",
+        "an invariant of the planner does not hold; this is a bug in dbt-idivm",
         "report it with the model's SQL and `target/idivm/`; until then `strategy: full` rebuilds the model",
     ),
     ErrorCode(
@@ -789,7 +791,7 @@ CODES: tuple[ErrorCode, ...] = (
         "engine",
         "the engine failed on: {statement}",
         "{message}. {state}",
-        "remove the cause that the engine's message names, then run again",
+        "fix the cause that the engine's message names, then run again",
     ),
     ErrorCode(
         "IDIVM-903",
@@ -809,23 +811,24 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-905",
         "internal",
         "the plan does not mean what the SELECT means: {difference}",
-        "Spark reads the SELECT differently from dbt-idivm: a bug of dbt-idivm. Each run rebuilds the view from your own text "
-        "instead, until the SELECT or the version of dbt-idivm changes",
-        "report it with the model's SQL and `proof.txt` in `target/idivm/`, which has both queries and their plans, from the run "
-        "that found it; --full-refresh tries again",
+        "Spark reads the SELECT differently from dbt-idivm; this is a bug in dbt-idivm. Each run rebuilds the view from your own "
+        "text instead, until the SELECT or the version of dbt-idivm changes",
+        "report it with the model's SQL and with `proof.txt` in `target/idivm/` of the run that found it, which has both queries "
+        "and their plans; --full-refresh tries again",
     ),
     ErrorCode(
         "IDIVM-906",
         "internal",
         "Spark accepts the SELECT, and dbt-idivm does not understand it: {message}",
-        "a bug of dbt-idivm, which takes a valid part of it for an error. Each run rebuilds the view from your own text instead",
+        "dbt-idivm takes a valid part of it for an error; this is a bug in dbt-idivm. Each run rebuilds the view from your own "
+        "text instead",
         "report it with the model's SQL",
     ),
     ErrorCode(
         "IDIVM-907",
         "engine",
         "another run has claimed {view}",
-        "it began to refresh the table after this run had looked at it, so this run's write has changed nothing",
+        "it began to refresh the table after this run had read its state, so this run has written nothing",
         "let only one run at a time refresh the model; run again if the other one did not succeed",
     ),
 )

@@ -19,7 +19,9 @@ def filtered(node: exp.Expr, text: Text) -> Finding | None:
     if isinstance(without_nulls_clause(node.this), ANY):
         return None
     # a call by name may be an aggregate that we do not know
-    code, what = (228, "FILTER of {}") if isinstance(node.this, exp.Anonymous) else (229, "FILTER of {}, which is no aggregate")
+    code, what = (
+        (228, "FILTER of {}") if isinstance(node.this, exp.Anonymous) else (229, "FILTER of {}, which is not an aggregate")
+    )
     return finding(code, text.place(node), what=what.format(text.source(node.this)))
 
 
@@ -40,7 +42,7 @@ def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
     star = star or (isinstance(operand, exp.Distinct) and any(part.is_star for part in operands))
     if not star and (not several or isinstance(node, exp.Count)):
         return None
-    return finding(228, text.place(node), what=f"{text.source(node)}: an aggregate of several columns")
+    return finding(228, text.place(node), what=f"{text.source(node)}: an aggregate with several columns")
 
 
 def within_group(node: exp.Expr, text: Text) -> Finding | None:

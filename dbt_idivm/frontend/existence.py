@@ -27,8 +27,8 @@ from dbt_idivm.frontend.window import is_windowed
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
-_FOLDED = "NOT IN of a value that may be a constant NULL, which Spark evaluates differently without ANSI mode (use NOT EXISTS)"
-_COLLATED = "IN of values with a collation (use EXISTS or NOT EXISTS, of which the condition says what is equal)"
+_FOLDED = "NOT IN tests a value that may be a constant NULL, and its result then depends on ANSI mode (use NOT EXISTS)"
+_COLLATED = "IN compares values with a collation (use EXISTS or NOT EXISTS with an explicit condition)"
 Pair = tuple[exp.Expr, exp.Expr]  # (outer value, inner value that equals it)
 
 
@@ -122,7 +122,7 @@ def members(
     place = env.text.place(test.node)
     values = [bare(Resolver(scope, env, lowering.findings).resolve(each)) for each in raw]
     if len(values) != len(columns):
-        what = f"IN of {len(values)} values over a query of {len(columns)} columns"
+        what = f"IN tests {len(values)} values against a query with {len(columns)} columns"
         lowering.findings.append(finding(229, place, what=what))
         return None
     for value, item in zip(values, columns, strict=True):
@@ -133,7 +133,7 @@ def members(
         if any(map(is_collated, (value, item))):
             lowering.findings.append(finding(208, place, what=_COLLATED))
         elif unknown or not _is_comparable(one, other):
-            what = f"IN that compares {one.sql('spark').lower()} with {other.sql('spark').lower()} (CAST one of them)"
+            what = f"IN compares {one.sql('spark').lower()} with {other.sql('spark').lower()} (CAST one of them)"
             lowering.findings.append(finding(208, place, what=what))
         elif test.anti and may_be_null(value, root.nullable) and may_be_folded(value, root):
             lowering.findings.append(finding(208, place, what=_FOLDED))

@@ -109,7 +109,7 @@ class Generating:
         own = len(call.names) - call.has_place
         width = len(kinds) or (own if own in (1, 2) else 0)
         if not width:
-            what = f"{self._source(raw)} of a value whose type is not inferred, without names for its columns"
+            what = f"{self._source(raw)} without column names, over a value whose type the planner cannot infer"
             raise self._error(228, raw, what)
         shown = ("pos",) * call.has_place + (("col",) if width == 1 else ("key", "value"))
         if call.names and len(call.names) != len(shown):
@@ -128,7 +128,7 @@ class Generating:
         if name == "stack":
             collection = _stacked(arguments)
             if collection is None:
-                raise self._error(228, raw, f"{self._source(raw)}, whose number of rows is no positive literal")
+                raise self._error(228, raw, f"{self._source(raw)}, whose number of rows is not a positive literal")
             return _Call(name, collection, names)
         if len(arguments) != 1:
             raise self._error(229, raw, f"{self._source(raw)} with {len(arguments)} arguments")
@@ -138,7 +138,7 @@ class Generating:
         """μ and π of inline and stack."""
         fields = self._field_names(call.collection)
         if not fields:
-            raise self._error(228, raw, f"{self._source(raw)} of a value whose fields are not inferred")
+            raise self._error(228, raw, f"{self._source(raw)} over a value whose fields the planner cannot infer")
         if call.names and len(call.names) != len(fields):
             raise self._error(229, raw, f"{len(call.names)} names for the {len(fields)} columns of {self._source(raw)}")
         return self.spread(call.collection, fields, call.names or fields, outer=outer)
@@ -220,7 +220,7 @@ def with_elements(
         what = f"{text.source(wrong)}: a second generator in a SELECT, or one inside an expression"
         lowering.findings.append(finding(228, text.place(wrong), what=what))
     elif any(item.expression.find(exp.Window) for item in items):
-        what = "a generator beside a window function in one SELECT"
+        what = "a generator and a window function in one SELECT"
         lowering.findings.append(finding(228, text.place(first.raw), what=what))
     else:
         names = first.names or ((first.name,) if first.named else ())

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _NUMBER = "idivm_limit"
 _TRUE = cast(exp.Expr, exp.true())
-_WITHOUT_KEY = "a row of which no column shows the key (declare it, and select it in subqueries)"
+_WITHOUT_KEY = "LIMIT in a subquery that is correlated with rows without a key (declare their key, and select it in subqueries)"
 
 
 def without_order(tree: exp.Query) -> None:
@@ -156,7 +156,7 @@ def first_of_each(
     place = env.text.place(clause, _word(clause))
     partition = key_of(root) if conditions else ()
     if partition is None:
-        lowering.findings.append(finding(208, place, what=f"LIMIT of rows that belong to {_WITHOUT_KEY}"))
+        lowering.findings.append(finding(208, place, what=_WITHOUT_KEY))
     if problem is not None:
         lowering.findings.append(finding(228, place, what=f"{_word(clause)} after {problem}"))
     if problem is not None or partition is None:
@@ -213,10 +213,10 @@ def _mixed(core: exp.Query, order: exp.Order) -> str | None:
     for name in (each for key in order.expressions for each in own_nodes(key) if isinstance(each, exp.Column)):
         found = items.get(name.parts[0].name.lower(), [])
         if any(not isinstance(item, exp.Column) or len(item.parts) > 1 or len(name.parts) > 1 for item in found):
-            return f"ORDER BY {'.'.join(part.name for part in name.parts)}, a name of the result and perhaps of FROM"
+            return f"ORDER BY {'.'.join(part.name for part in name.parts)}, which may name a column of the result or of FROM"
     if any(isinstance(bare(key.this), exp.Literal | exp.Var) for key in order.expressions):
-        return "ORDER BY of positions or ALL beside columns of FROM"
-    return "ORDER BY of columns of FROM beside a generator" if is_generating(core) else None
+        return "ORDER BY with positions or ALL next to columns of FROM"
+    return "ORDER BY with columns of FROM next to a generator" if is_generating(core) else None
 
 
 def _is_of_result(key: exp.Expr, items: Mapping[str, list[exp.Expr]]) -> bool:
@@ -247,5 +247,5 @@ def _over_output(order: exp.Order, scope: Scope, lowering: Lowering, env: Env) -
         elif at is None and not isinstance(inner, exp.Literal) and _is_of_result(key.this, items):
             key.set("this", Resolver(scope, env, lowering.findings).resolve(key.this))
         else:
-            return f"ORDER BY {env.text.source(inner) or inner.sql(DIALECT)}, which is no column of the result"
+            return f"ORDER BY {env.text.source(inner) or inner.sql(DIALECT)}, which is not a column of the result"
     return None

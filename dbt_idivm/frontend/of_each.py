@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
 _WITHOUT_KEY = (
-    "an aggregate correlated by more than equalities, or with HAVING, for rows of which no column shows a key (declare it)"
+    "it has HAVING, or its correlation is not made of equalities alone, and the outer rows have no key (declare their key)"
 )
 
 

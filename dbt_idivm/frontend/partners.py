@@ -39,12 +39,14 @@ if TYPE_CHECKING:
 # Which rows of the subquery are counted: partners; for IN also rows whose value is NULL, and all rows if the tested value is NULL
 Counted = Literal["partners", "without a value", "of no value"]
 _TRUE = cast(exp.Expr, exp.true())
-CORRELATED = "a subquery that is correlated by anything but equalities of values of one known type (CAST them), or with HAVING"
-_MAY_BE_NULL = (
-    "IN (SELECT …) of values that may be NULL, not as one of the AND-ed or OR-ed conditions of WHERE or CASE WHEN "
-    "(exclude NULLs by IS NOT NULL on both sides)"
+CORRELATED = (
+    "it has HAVING, or its correlation is not made of equalities alone, between values of one known type (CAST makes it known)"
 )
-_SEVERAL_MAY_BE_NULL = "NOT IN (SELECT …) of several values that may be NULL (exclude these by IS NOT NULL on both sides)"
+_MAY_BE_NULL = (
+    "IN (SELECT …) compares values that may be NULL, and is not one of the AND-ed or OR-ed conditions of WHERE or CASE WHEN "
+    "(exclude NULLs with IS NOT NULL on both sides)"
+)
+_SEVERAL_MAY_BE_NULL = "NOT IN (SELECT …) compares several values that may be NULL (exclude NULLs with IS NOT NULL on both sides)"
 
 
 def has_partner(

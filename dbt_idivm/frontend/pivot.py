@@ -47,7 +47,7 @@ def refused(node: exp.Expr, text: Text) -> Finding | None:
     place, relation = text.place(node, word), node.parent
     several = isinstance(relation, exp.Expr) and len(relation.args.get("pivots") or ()) > 1
     if not isinstance(relation, exp.Table | exp.Subquery) or not isinstance(relation.parent, exp.From) or several:
-        return finding(228, place, what=f"{word} of anything but the first relation of FROM")
+        return finding(228, place, what=f"{word} after a relation that is not the first one in FROM")
     if len(node.args.get("fields") or ()) != 1 or not isinstance(node.args["fields"][0], exp.In):
         return finding(228, place, what=f"{word} without a list of values")
     if word == "PIVOT" and node.alias:
@@ -132,24 +132,24 @@ def _problem(
 ) -> tuple[int, str] | None:
     """(code, description) of what is wrong with a PIVOT; None if nothing is."""
     if not all(any(is_aggregate(part) for part in own_nodes(call)) for _, call in calls):
-        return 229, "of what is no aggregate"
+        return 229, "with an expression that is not an aggregate"
     if len(calls) > 1 and not all(name for name, _ in calls):
-        return 228, "with several aggregates, some without a name"
+        return 228, "with several aggregates, not all of which have a name"
     written: list[tuple[str, ...]] = []
     for item in node.args["fields"][0].expressions:
         cells = _parts(item.unalias())
         if len(cells) != len(keys):
             return 229, f"with {len(cells)} values for {len(keys)} columns"
         if not all(isinstance(cell, exp.Literal | exp.Null | exp.Boolean) for cell in cells):
-            return 228, "of a value that is no literal"
+            return 228, "with a value that is not a literal"
         plain = len(cells) == 1 and (cells[0].is_string or (cells[0].is_int and str(int(cells[0].name)) == cells[0].name))
         if not item.alias and not plain:
-            return 228, "of a value that is no text or integer, without a name"
+            return 228, "with an unnamed value that is neither a text nor an integer (give it a name)"
         written.append(tuple(cell.name.lstrip("0") for cell in cells))
     if len({*written}) < len(written):
-        return 228, "of one value twice"  # Spark fails on it
+        return 228, "that lists a value twice"  # Spark fails on it
     kinds = [infer_type(each, root.types).this for each in (*keys, *(call for _, call in calls))]
-    return (228, "of a type that is not inferred") if _UNKNOWN & {*kinds} else None
+    return (228, "over a type that the planner cannot infer") if _UNKNOWN & {*kinds} else None
 
 
 def _only_where(call: exp.Expr, test: exp.Expr, holds: bool) -> exp.Expr:

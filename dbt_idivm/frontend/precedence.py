@@ -120,7 +120,7 @@ def _bound(parts: list[exp.Expr]) -> exp.Expr:
     if not predicates:
         return _by_level(parts)
     if predicates != parts[-1:]:
-        raise ParseError("an operator follows IS, IN, BETWEEN or LIKE: put brackets around what belongs together")
+        raise ParseError("an operator follows IS, IN, BETWEEN or LIKE: add brackets to show which operands belong together")
     return _over(predicates[0], _by_level(parts[:-1]))
 
 

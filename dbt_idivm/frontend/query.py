@@ -241,7 +241,7 @@ class Lowering:
         if shown is not None:
             scope, missing = scope.selected(tuple(selected for _, selected in shown))
             if missing:
-                message = f"its text gives no column {missing[0]}, or several"
+                message = f"its text has no column {missing[0]}, or more than one"
                 raise self.stopped_by(finding(307, env.text.place(node), source=name, message=message))
         renamed = scope.aliased(name, tuple(column for column, _ in shown or ()))
         return Scope(tuple(replace(entry, qualifier=_qualifier(name)) for entry in renamed.entries))

@@ -170,7 +170,7 @@ def _refused(name: str, node: exp.Expr) -> tuple[int, str, str] | None:
     if name in functions.GENERATOR:
         return 211, "what", ""
     if name in COLLECTIONS and not is_over_window(node):
-        return 207, "function", ", without array_sort(…) or size(…) around it,"
+        return 207, "function", " needs array_sort(…) or size(…) around it, because its result"
     for code, names in ((204, functions.RANDOM), (206, functions.VOLATILE), (207, functions.ORDERED)):
         if name in names:
             return code, "function", ""
@@ -226,7 +226,7 @@ def doubled_quote(node: exp.Expr, text: Text) -> Finding | None:
     for first, second in pairwise(strings):
         if first.end + 1 == second.start:
             place = text.place_at(first.start, second.end + 1)
-            return finding(228, place, what="a doubled quote in a string (write a backslash and one quote)")
+            return finding(228, place, what="a doubled quote in a string (escape the quote with a backslash)")
     return None
 
 

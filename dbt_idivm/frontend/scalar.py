@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 Scalars = Mapping[int, exp.Expr]  # id of a subquery's node → its value over attributes
 T = TypeVar("T")
 _TRUE = cast(exp.Expr, exp.true())
-_SEVERAL = "a scalar subquery that may have several rows: its conditions fix no key of its rows"
+_SEVERAL = "it may return several rows, because its conditions do not fix a key of its rows"
 
 
 def with_scalars(lowering: Lowering, expression: exp.Expr, env: Env, root: Operator, scope: Scope) -> tuple[Operator, Scalars]:
@@ -76,7 +76,9 @@ def with_scalars_of(lowering: Lowering, node: exp.Select, env: Env, root: Operat
         root, values = with_scalars(lowering, expression, env, root, scope)
         found |= values
     if any(each.code in ("IDIVM-221", "IDIVM-222") for each in lowering.findings[before:]):
-        lowering.findings[before:] = [finding(208, env.text.place(node, "SELECT"), what="over what the select list computes")]
+        lowering.findings[before:] = [
+            finding(208, env.text.place(node, "SELECT"), what="it reads values that the select list computes")
+        ]
     return root, found
 
 
@@ -121,7 +123,7 @@ def _has_values(query: exp.Expr) -> bool:
 def _item(lowering: Lowering, selected: Sequence[T], place: Place | None) -> T | None:
     """The only item of the select list; None, with a finding, if there are several."""
     if len(selected) != 1:
-        lowering.findings.append(finding(229, place, what="a scalar subquery of several columns"))
+        lowering.findings.append(finding(229, place, what="a scalar subquery with several columns"))
         return None
     return selected[0]
 

@@ -50,7 +50,7 @@ def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope
     grouped = is_aggregated(node)
     clause = node.args.get("group")
     if grouped and is_generating(node) and (node.args.get("having") or (clause or node).args.get("all") or has_sets(clause)):
-        what = "a generator beside HAVING, GROUP BY ALL or grouping sets"
+        what = "a generator next to HAVING, GROUP BY ALL or grouping sets"
         lowering.findings.append(finding(228, text.place(node, "SELECT"), what=what))
     root, scalars = with_scalars_of(lowering, node, env, root, scope)
     selected = tuple(items(lowering, node, env, scope, root.types, scalars))

@@ -36,7 +36,7 @@ def of_groups(session: Session, attribute: str, groups: Sequence[exp.Expr]) -> I
     """A finding unless GROUP BY contains the session column itself, and no expression over it."""
     reading = [each for each in groups if attribute in attributes(each)]
     if not reading or not all(isinstance(each, exp.Column) for each in reading):
-        yield session.refused("that is not a column of GROUP BY by itself (Spark does not merge sessions there)")
+        yield session.refused("that GROUP BY does not list as a plain column (Spark then does not merge sessions)")
 
 
 def of_distinct(nodes: Sequence[exp.Expr]) -> bool:
@@ -49,8 +49,8 @@ def used_again(root: Operator, sessions: Mapping[str, Session]) -> Iterator[Find
     """A finding for each session that the model groups again or tests in a condition. `sessions`: attribute → call."""
     for name in sorted(_used(root, sessions, {})) if sessions else ():
         yield sessions[name].refused(
-            "whose sessions the same model groups, joins or filters (Spark merges them again or too late; compute the "
-            "sessions in a model of their own)"
+            "whose sessions the same model groups, joins or filters (Spark merges them again or too late; compute them in a "
+            "separate model)"
         )
 
 

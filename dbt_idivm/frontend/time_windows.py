@@ -75,21 +75,21 @@ def misplaced(node: exp.Expr, text: Text) -> Finding | None:
         what = f"{source} outside of a select list, GROUP BY and HAVING (compute it in a subquery of FROM)"
         return finding(228, text.place(node), what=what)
     if len({each.sql(DIALECT) for each in calls_in(above)}) > 1:
-        return finding(228, text.place(node), what=f"{source} beside another time window in one SELECT")
+        return finding(228, text.place(node), what=f"{source} and another time window in one SELECT")
     if has_sets(above.args.get("group")):
-        return finding(228, text.place(node), what=f"{source} beside grouping sets")
+        return finding(228, text.place(node), what=f"{source} together with grouping sets")
     if call_name(node) == SESSION:
         if len(node.expressions) != 2:
             return finding(229, text.place(node), what=f"{source} with {len(node.expressions)} arguments")
         if of_distinct(_nodes(above)):
-            return finding(228, text.place(node), what=f"{source} beside DISTINCT of several values, or with FILTER")
+            return finding(228, text.place(node), what=f"{source} together with DISTINCT over several values, or with FILTER")
         return None if above.args.get("group") else finding(228, text.place(node), what=f"{source} without GROUP BY")
     durations = [_duration(each) for each in node.expressions[1:]]
     if not 1 <= len(durations) <= 3:
         return finding(229, text.place(node), what=f"{source} with {len(node.expressions)} arguments")
     known = [each for each in durations if each is not None]
     if len(known) < len(durations) or min(known[:2]) <= 0 or known[0] > known[:2][-1] * _MOST:
-        what = f"{source}, whose durations are no literals such as '5 minutes', or are too far apart"
+        what = f"{source}, whose durations are not literals such as '5 minutes', or differ too much"
         return finding(228, text.place(node), what=what)
     if known[:2][-1] > known[0]:
         return finding(229, text.place(node), what=f"{source}: windows that leave times out")

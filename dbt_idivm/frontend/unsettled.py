@@ -29,10 +29,10 @@ from dbt_idivm.passes.annotate import facts_of
 from dbt_idivm.passes.infer_ids import infer_ids
 
 _SEVERAL = (
-    "of a value that may differ in a group (min(x) is one of its values, and min_by(x, id) that of the row with the least key id)"
+    "takes any of the values of its group (min(x) or, with a key id, min_by(x, id) always takes the same one), so its result"
 )
-_TIES = "of rows that have the same y, if y and the groups are no key (struct(y, id) for y, with the key id, breaks the ties),"
-_UNCERTAIN = "of a type that the planner is not certain of (CAST what it collects),"
+_TIES = "takes any of the rows with the same y (y and the groups are no key; struct(y, id) with a key id breaks the ties), so it"
+_UNCERTAIN = "collects values whose type the planner cannot infer (CAST them), so its result"
 
 
 def unsettled(aggregate: exp.Expr, rows: Operator, groups: frozenset[str]) -> str | None:
@@ -87,7 +87,7 @@ def _why(function: exp.AggFunc, rows: Operator, *, ordered: bool) -> str | None:
     if kind is None or (is_set and kind.this == Type.UNKNOWN):
         return _UNCERTAIN
     if ordered and not equal_is_identical(kind):
-        return f"of {kind.sql(DIALECT)}, of which equal values may differ as 0.0 and -0.0 do,"
+        return f"reads values of type {kind.sql(DIALECT)}, which may be equal but differ like 0.0 and -0.0, so its result"
     if is_set and kind.args.get("nested"):
-        return f"of {kind.sql(DIALECT)}, of which it may hold equal values twice (use collect_list and DISTINCT),"
+        return f"may keep equal values of type {kind.sql(DIALECT)} twice (use collect_list and DISTINCT), so its result"
     return None

@@ -91,7 +91,7 @@ def refused(node: exp.Expr, name: str, text: Text) -> Finding | None:
         last = name_parts(name)[-1]
         listed = [each for each in text.listed if name_parts(each)[-1] == last]
         if name in listed:
-            source += ", which may be another one than in the model, as it has no schema in the view"
+            source += " in a view, which may not be the function of the model, because the view names no schema"
         elif listed:
             source += f" (`deterministic_functions` has `{listed[0]}`)"
         return finding(226, place, function=source)

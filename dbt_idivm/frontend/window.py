@@ -61,21 +61,21 @@ def refused(node: exp.Expr, text: Text) -> Finding | None:
     if isinstance(node.this, exp.Identifier):  # a definition
         if not node.args.get("alias") or (meant is not None and not meant.args.get("alias")):
             return None
-        return finding(229, text.place(node), what=f"WINDOW {node.name} AS {node.alias}, which is not the name of a window")
+        return finding(229, text.place(node), what=f"WINDOW {node.name} AS {node.alias}, where {node.alias} is not a window")
     if any(each is not node for each in node.find_all(exp.Window)):
         return finding(228, text.place(node), what="a window function inside a window function")
     wrong = None
     if node.args.get("alias") and meant is None:
         outer = above.find_ancestor(exp.Select) if above else None
         if outer is not None and any(each.name == node.alias for each in outer.args.get("windows") or ()):
-            return finding(228, text.place(node), what=f"OVER {node.alias}, a window of the query around")
+            return finding(228, text.place(node), what=f"OVER {node.alias}, which is a window of the outer query")
         wrong = f"OVER {node.alias}, which no WINDOW defines"
     elif isinstance(head, exp.Filter):
         wrong = "FILTER of a window function"
     elif isinstance(head.this, exp.Distinct):
         wrong = "DISTINCT in a window function"
     elif isinstance(head, exp.Func) and not isinstance(head, (*_HEADS, exp.AggFunc, exp.Anonymous)):
-        wrong = f"{text.source(head)} OVER, which is no window function"
+        wrong = f"{text.source(head)} OVER, which is not a window function"
     return None if wrong is None else finding(229, text.place(node), what=wrong)
 
 

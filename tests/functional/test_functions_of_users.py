@@ -93,7 +93,7 @@ def test_what_is_refused(shop: Project) -> None:
     refused = {
         "functions.highest(price)": "its body is a query",
         "functions.today()": "current_date",
-        "functions.as_time(placed)": "completes a text that holds a time alone",
+        "functions.as_time(placed)": "adds the current day to a text that holds only a time",
         "shaky(price)": "INVALID_NON_DETERMINISTIC_EXPRESSIONS",
         "nowhere(price)": "Cannot resolve routine",
     }

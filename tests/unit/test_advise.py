@@ -146,7 +146,7 @@ def test_sizes_from_the_catalog(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "options, message",
     [
-        ((), "IDIVM-116 config: the number of rows is not known of `raw.customers`, `raw.orders`"),
+        ((), "IDIVM-116 config: the number of rows is not known for `raw.customers`, `raw.orders`"),
         (("--rows", "orders"), "IDIVM-115 config: --rows orders: it is not TABLE=N"),
         (("--rows", "orders=-7"), "IDIVM-115 config: --rows orders=-7: it is not TABLE=N"),
         ((*NAMED, "--rate", "orders=often"), "IDIVM-115 config: --rate orders=often: it is not TABLE=PART[/day]"),

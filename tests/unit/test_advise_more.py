@@ -164,7 +164,7 @@ def test_a_rebuilt_model_is_a_table_for_those_above_it(tmp_path: Path) -> None:
     drawn = model("drawn", "select id, price, rand() as r from raw.orders", ORDERS)
     above = model("above", "select price, count(*) as n from main.drawn group by price", "model.p.drawn")
     folder = project(tmp_path, drawn, above)
-    assert "IDIVM-116 config: the number of rows is not known of `main.drawn`" in run(folder).output
+    assert "IDIVM-116 config: the number of rows is not known for `main.drawn`" in run(folder).output
     given = found(folder, "--rows", "drawn=7000000", "--rate", "drawn=0.0001%")
     assert [each["model"] for each in given["blocked"]] == ["drawn"]
     assert (first := upkeep(given, "above"))["way"] is not None

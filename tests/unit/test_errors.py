@@ -98,7 +98,10 @@ CASES: dict[int, dict[str, object]] = {
     237: {"what": "SUM(price)"},
     231: {},
     233: {"message": "[DIVIDE_BY_ZERO] Division by zero"},
-    234: {"function": "main.margin", "problem": "its body is a query, and nobody watches the tables of that"},
+    234: {
+        "function": "main.margin",
+        "problem": "its body is a query, and changes of the tables in that query would go unnoticed",
+    },
     232: {"mentions": 1024, "tables": 32},
     111: {"name": "`waits`", "column": "wait", "type": "INTERVAL DAY TO SECOND"},
     302: {"source": "raw.events", "provider": "parquet"},
@@ -165,7 +168,7 @@ CASES: dict[int, dict[str, object]] = {
     902: {"statement": "merge into marts.sales", "message": "[ARITHMETIC_OVERFLOW]", "state": "It is at version 7"},
     903: {"view": "marts.sales", "message": "[DELTA_CONCURRENT_APPEND]", "state": "It is at version 8"},
     904: {"view": "marts.sales"},
-    905: {"difference": "of the row (s1=5, s2=5) it gives 1 too many"},
+    905: {"difference": "it has 1 too many of the row (s1=5, s2=5)"},
     906: {"message": "IDIVM-221 unknown column a"},
     907: {"view": "marts.sales"},
 }
@@ -243,7 +246,7 @@ def test_the_call_is_named_with_its_function(call: str) -> None:
 def test_what_makes_a_list_determined_is_said(call: str) -> None:
     error = raised(f"SELECT cid, {call} AS f FROM main.orders GROUP BY cid")
     assert error.codes == ("IDIVM-207",)
-    assert "(price), without array_sort(…) or size(…) around it, depends on the order of rows" in str(error)
+    assert "(price) needs array_sort(…) or size(…) around it, because its result depends on the order of rows" in str(error)
 
 
 def test_view_that_reads_itself() -> None:

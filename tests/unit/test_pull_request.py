@@ -267,7 +267,7 @@ def test_what_is_not_known_is_not_estimated(run: Run) -> None:
     output = run(*models).output
     assert "; no rate of change is given, so there is no estimate of a refresh." in output and "| a refresh |" not in output
     output = run(*models, "--rows", "orders=5_000_000", "--rate", "orders=0.1%").output
-    assert "(1 model without an estimate)" in output and "The number of rows is not known of `raw.customers`" in output
+    assert "(1 model without an estimate)" in output and "The number of rows is not known for `raw.customers`" in output
     (line,) = [each for each in output.splitlines() if each.startswith("| `joined`")]
     assert "| not known |" in line
     for options in (("--rows", "orders"), ("--rate", "ordres=0.1")):

@@ -91,4 +91,4 @@ def test_a_minimum_of_another_type_is_not_added_to() -> None:
         engine.columns_of = {"columns of the model's SELECT": {"cid": "int", "m": kind}}
         asked: ModelRequest = model("select cid, min(price) as m from main.o group by cid", {"o": "id"})
         outcome = engine.drive(asked)
-        assert ("takes equal values of m for identical ones" in str(outcome.reason)) is refused, outcome.reason
+        assert ("treats equal values of m as identical" in str(outcome.reason)) is refused, outcome.reason

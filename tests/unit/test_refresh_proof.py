@@ -99,7 +99,7 @@ def test_plans_that_cannot_be_read_prove_nothing(engine: FakeEngine, plan: Engin
 
 def test_a_difference_is_an_error_of_ours_and_the_user_s_text_is_built(engine: FakeEngine) -> None:
     engine.plans, engine.reads = OTHER_PLAN, dict(FOUND)
-    assert "of the row (id=7, name=seven) it gives 1 too many" in refused(engine)
+    assert "it has 1 too many of the row (id=7, name=seven)" in refused(engine)
     assert kept(engine).versions == {"main.o": 1}
 
 
@@ -208,7 +208,7 @@ def test_types_that_the_planner_relies_on_are_compared_too(engine: FakeEngine) -
         "idivm__count__rows": "bigint",
         "idivm__count__o__id": "bigint",
     }
-    assert "it takes total for bigint, and it is double" in refused(engine, GROUPS)
+    assert "it assumes that total has type bigint, but the type is double" in refused(engine, GROUPS)
 
 
 def test_a_hidden_column_of_another_type_than_inferred(engine: FakeEngine) -> None:
@@ -218,7 +218,7 @@ def test_a_hidden_column_of_another_type_than_inferred(engine: FakeEngine) -> No
         "idivm__count__rows": "string",
         "idivm__count__o__id": "bigint",
     }
-    assert "it takes idivm__count__rows for" in refused(engine, GROUPS)
+    assert "it assumes that idivm__count__rows has type" in refused(engine, GROUPS)
 
 
 def test_branches_whose_types_differ(engine: FakeEngine) -> None:

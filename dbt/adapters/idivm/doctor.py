@@ -49,8 +49,8 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 @click.command("doctor")
 @project_options
-@click.option("--every", help="How often the project is run, such as 15m, 6h or 1d: compared with how long inputs keep changes.")
-@click.option("--strict", is_flag=True, help="Exit with 1 for a warning, too.")
+@click.option("--every", help="How often the project runs, such as 15m, 6h or 1d; compared with how long inputs keep changes.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 def doctor_command(project_dir: Path, profiles_dir: Path | None, target: str | None, every: str | None, strict: bool) -> None:
     """Look at the profile, the connection, versions, rights, and the inputs of maintained models, and say what to do.
 

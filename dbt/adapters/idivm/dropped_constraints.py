@@ -21,7 +21,7 @@ from dbt_idivm.declared_keys import Node
 from dbt_idivm.refresh.protocol import Ignored
 
 _KEYS = ("primary_key", "unique")
-_DO = "give the constraint to the column; to each of its columns, if it is a primary key of several; or add a test"
+_DO = "declare the constraint on the column (on each column, if it is a primary key with several), or add a test"
 
 
 def dropped(node: Node, project: Path) -> Iterator[Ignored]:

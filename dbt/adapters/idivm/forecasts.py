@@ -43,15 +43,15 @@ class Foreseen:
 @click.option(
     "--state",
     type=_FOLDER,
-    help="A folder with the manifest.json to compare with, as dbt's own --state: without "
-    "--select only models that differ from it, and what reads them.",
+    help="A folder with the manifest.json to compare with, like dbt's --state. Without --select, only models that differ "
+    "from it and the models that read them are planned.",
 )
-@click.option("--full-refresh", is_flag=True, help="As for dbt run --full-refresh.")
+@click.option("--full-refresh", is_flag=True, help="Plan for `dbt run --full-refresh`.")
 @click.option("--sql", is_flag=True, help="Print the MERGE of each model, too.")
 @click.option("--json", "is_json", is_flag=True, help="Print JSON.")
-@click.option("--vars", "variables", help="As dbt's --vars.")
+@click.option("--vars", "variables", help="Like dbt's --vars.")
 @click.option("--project-dir", type=_FOLDER, help="The folder of dbt_project.yml; default: this one.")
-@click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: as dbt looks for it.")
+@click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: the one that dbt uses.")
 @click.option("--target", help="The profile's target; default: the profile's own.")
 def plan_command(
     select: tuple[str, ...],

@@ -36,8 +36,14 @@ PAGE = Path("idivm", "report.html")  # in dbt's target folder
 @click.option(
     "--output", type=click.Path(dir_okay=False, path_type=Path), help=f"The file; default: {PAGE} in dbt's target folder."
 )
-@click.option("--offline", is_flag=True, help="Do not connect: without sizes and histories.")
-@click.option("--commits", type=click.IntRange(1), default=COMMITS, show_default=True, help="So many of each table's history.")
+@click.option("--offline", is_flag=True, help="Do not connect; the report then has no sizes and histories.")
+@click.option(
+    "--commits",
+    type=click.IntRange(1),
+    default=COMMITS,
+    show_default=True,
+    help="How many commits of each table's history to show.",
+)
 def report_command(
     project_dir: Path, profiles_dir: Path | None, target: str | None, output: Path | None, offline: bool, commits: int
 ) -> None:

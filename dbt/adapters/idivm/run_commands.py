@@ -23,10 +23,12 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
-        click.option("--quiet", "-q", is_flag=True, help="As for dbt."),
-        click.option("--threads", type=click.IntRange(1), help="Refresh so many models at once; default: the profile's."),
-        click.option("--vars", "variables", default="{}", help="As for dbt: for hooks of models, and in dbt_project.yml."),
-        click.option("--selector", help="Those of a selector in selectors.yml, as the manifest has it, instead of --select."),
+        click.option("--quiet", "-q", is_flag=True, help="Like dbt's --quiet."),
+        click.option("--threads", type=click.IntRange(1), help="How many models to refresh at once; default: from the profile."),
+        click.option(
+            "--vars", "variables", default="{}", help="Like dbt's --vars; they apply to hooks of models and to dbt_project.yml."
+        ),
+        click.option("--selector", help="A selector of selectors.yml, as stored in the manifest, instead of --select."),
         click.option("--exclude", cls=MultiOption, multiple=True, type=tuple, help="Models to leave out."),
         click.option(
             "--select",
@@ -44,7 +46,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("run")
 @_options
-@click.option("--full-refresh", is_flag=True, help="Rebuild them.")
+@click.option("--full-refresh", is_flag=True, help="Rebuild the models.")
 def run_command(full_refresh: bool, **options: Any) -> None:
     """Refresh the maintained models of a project from its compiled manifest, whichever dbt has made it.
 

@@ -23,7 +23,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command("sql")
 @click.argument("text", required=False)
 @click.option("--file", "-f", "file", type=_FILE, help="Run the statements of a file, separated by semicolons.")
-@click.option("--limit", type=click.IntRange(1), default=40, show_default=True, help="Show so many rows of a result.")
+@click.option("--limit", type=click.IntRange(1), default=40, show_default=True, help="How many rows of a result to show.")
 @project_options
 def sql_command(
     text: str | None, file: Path | None, limit: int, project_dir: Path, profiles_dir: Path | None, target: str | None

@@ -17,7 +17,7 @@ console = Console(highlight=False)
 
 @click.command("up")
 @project_options
-@click.option("--idle", default="30m", show_default=True, help="Stop it when nobody has used it for so long: 90s, 30m, 2h.")
+@click.option("--idle", default="30m", show_default=True, help="Stop it after this time without use: 90s, 30m, 2h.")
 def up_command(project_dir: Path, profiles_dir: Path | None, target: str | None, idle: str) -> None:
     """Keep this project's Spark running in the background.
 
@@ -35,7 +35,7 @@ def up_command(project_dir: Path, profiles_dir: Path | None, target: str | None,
 
 @click.command("down")
 @project_options
-@click.option("--force", is_flag=True, help="Even if a dbt process is attached to it; that process fails.")
+@click.option("--force", is_flag=True, help="Stop it even if a dbt process uses it; that process then fails.")
 def down_command(project_dir: Path, profiles_dir: Path | None, target: str | None, force: bool) -> None:
     """Stop the Spark that `idivm up` or `keep_warm` has started."""
     with plain_errors():

@@ -60,7 +60,7 @@ def described(name: str, lines: Iterable[str]) -> DescribedFunction:
         shown.setdefault(key, value.strip())
     full, kind = shown.get("Function", ""), shown.get("Class", "").partition(_MADE_UP)[0]
     if kind.startswith(_SPARKS):
-        return DescribedFunction(name, "", problem="it is one of Spark's own, of which no rule is known")
+        return DescribedFunction(name, "", problem="it is one of Spark's own functions, and there is no rule for it")
     if kind != _SQL:
         problem = "" if kind else "DESCRIBE FUNCTION EXTENDED does not show what it is"
         return DescribedFunction(name, digest(full, kind), problem=problem)
@@ -74,6 +74,6 @@ def described(name: str, lines: Iterable[str]) -> DescribedFunction:
             definition[f"{_SQL}deterministic"] == "true",
         )
     except (ValueError, KeyError, TypeError, AttributeError):
-        return DescribedFunction(name, "", problem="DESCRIBE FUNCTION EXTENDED shows its definition in a form that is not known")
+        return DescribedFunction(name, "", problem="DESCRIBE FUNCTION EXTENDED shows its definition in an unknown form")
     known = {key: value for key, value in definition.items() if key not in _ASIDE and not key.startswith(_OF_DELTA)}
     return DescribedFunction(name, digest(full, known), function)

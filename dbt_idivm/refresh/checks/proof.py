@@ -59,7 +59,7 @@ _SENTENCES: Mapping[How, str] = {
     "unchecked": "not checked: Spark's optimised plans of the SELECT and of this plan differ, and their rows were not compared",
     "differs": "this plan does not mean what the SELECT means, and is not used",
     "fails": "this plan fails for rows for which the SELECT does not, and is not used",
-    "clock": "a text in the data holds a time alone, and this plan is not used",
+    "clock": "a text in the data holds only a time, so this plan is not used",
     "part": "judged with the view that reads it",
 }
 
@@ -233,16 +233,18 @@ def _misread(question: Question, wanted: Columns, stored: Columns) -> str | None
         return f"it has the columns {listed_columns(ours)} instead of {listed_columns(wanted)}"
     for attribute in compared(question.plan.root):
         if types.get(question.plan.stored(attribute)) == "void":
-            return f"it compares rows by {question.plan.stored(attribute)}, of type void, of which no two NULLs match"
+            return (
+                f"it compares rows by {question.plan.stored(attribute)}, whose type is void, and NULLs of this type never match"
+            )
     for name, relied_upon in _relied_upon(question.plan).items():
         actual = types.get(name, "none")
         # what sqlglot takes for an integer may be a decimal without a fraction, such as ceil(x), which is equally exact
         if actual != relied_upon and not (relied_upon == "bigint" and actual.startswith("decimal(")):
-            return f"it takes {name} for {relied_upon}, and it is {actual}"
+            return f"it assumes that {name} has type {relied_upon}, but the type is {actual}"
     for name in _ordered(question.plan):
         kind = types.get(name, "none")
         if not has_exact_order(type_of(kind)) or " collate " in kind.lower():
-            return f"it takes equal values of {name} for identical ones, and it is {kind}"
+            return f"it treats equal values of {name} as identical, but its type is {kind}"
     return None
 
 
@@ -305,7 +307,7 @@ def _compared(client: Client, question: Question, rounded: Mapping[str, str]) ->
         return None
     *row, copies = rows.rows[0]
     values = ", ".join(f"{name}={value}" for name, value in zip(question.columns, row, strict=True))
-    return f"of the row ({values}) it gives {abs(int(copies))} too {'many' if int(copies) > 0 else 'few'}"
+    return f"it has {abs(int(copies))} too {'many' if int(copies) > 0 else 'few'} of the row ({values})"
 
 
 def _evidence(*parts: tuple[str, str]) -> str:

@@ -42,7 +42,9 @@ def unsupported_types(client: Client, scans: Iterable[Scan]) -> Steps[list[Findi
             if a.definition is None and may_hold_text(a.type)
         }
     )
-    found = [finding(228, what=f"column {name} of {table}, of whose type the engine shows only a part") for table, name in cut]
+    found = [
+        finding(228, what=f"column {name} of {table}, because the engine shows only a part of its type") for table, name in cut
+    ]
     found += [
         finding(228, what=f"column {name} of {table} with a collation")
         for table, name, kind in read

@@ -72,7 +72,7 @@ def _problem(name: str, function: SqlFunction) -> str | None:
     if function.is_table:
         return "it is a table function"
     if not function.body:
-        return "its body is a query, and nobody watches the tables of that"
+        return "its body is a query, and changes of the tables in that query would go unnoticed"
     if not function.is_deterministic:
         return "it was created as NOT DETERMINISTIC"
     parameters = _parameters(function)
@@ -91,7 +91,7 @@ def _problem(name: str, function: SqlFunction) -> str | None:
     # a guard would be part of this plan, but not of the body that Spark calls
     values = (value for each in operators(lowered.root) for value in each.expressions)
     if any(guarded_text(node) is not None for value in values for node in value.walk()):
-        return "its body casts a text to TIMESTAMP, and Spark completes a text that holds a time alone by the current day"
+        return "its body casts a text to TIMESTAMP, and Spark adds the current day to a text that holds only a time"
     return None
 
 

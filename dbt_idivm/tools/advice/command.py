@@ -43,17 +43,17 @@ class Options(Given):
     "--reads",
     multiple=True,
     metavar="MODEL=N/day",
-    help="How often a model is read in a day, besides by other models; default: 24 if no model reads it, else 0.",
+    help="How often a model is read per day, not counting other models; default: 24 if no model reads it, else 0.",
 )
-@click.option("--key", "keys", multiple=True, metavar="TABLE=COLUMN,…", help="A key that a table would have: what it would save.")
+@click.option("--key", "keys", multiple=True, metavar="TABLE=COLUMN,…", help="Estimate what this key of a table would save.")
 @click.option(
     "--stale",
     type=click.FloatRange(min=0),
     default=0,
     show_default=True,
-    help="Hours that a model may be behind: then also whether to let changes gather.",
+    help="How many hours a model may be behind; the advice then says whether to let changes gather.",
 )
-@click.option("--space", type=click.FloatRange(min=0), help="Megabytes that may be kept besides the models; else any number.")
+@click.option("--space", type=click.FloatRange(min=0), help="Megabytes that may be stored besides the models; default: no limit.")
 @click.option("--json", "is_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--write",

@@ -32,28 +32,30 @@ class Given:
 def estimate_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator that adds the options of `Given` to a command, under the names of its fields."""
     options = (
-        click.option("--rows", multiple=True, metavar="TABLE=N", help="Rows of a table; else those of target/catalog.json."),
+        click.option(
+            "--rows", multiple=True, metavar="TABLE=N", help="The number of rows of a table; default: from target/catalog.json."
+        ),
         click.option(
             "--rate",
             "rates",
             multiple=True,
             metavar="TABLE=PART[/day][:inserted|:updated|:deleted]",
-            help="Which part of a table's rows changes, in a day, or without /day from one refresh to the "
-            "next: orders=0.01/day, customers=0.1%:updated. May be given several times.",
+            help="The part of a table's rows that changes per day, or without /day between two refreshes: "
+            "orders=0.01/day, customers=0.1%:updated. May be given several times.",
         ),
         click.option(
             "--refreshes",
             type=click.FloatRange(min=0, min_open=True, max=86_400),
             default=24,
             show_default=True,
-            help="Refreshes in a day.",
+            help="Refreshes per day.",
         ),
         click.option(
             "--costs",
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="What refreshes took; default: .idivm/costs.json of the project.",
+            help="A file with the durations of refreshes; default: .idivm/costs.json of the project.",
         ),
-        click.option("--engine", help="A part of the name of the engine in that file; default: the one that was used last."),
+        click.option("--engine", help="A part of the engine's name in that file; default: the engine that was used last."),
     )
     for option in reversed(options):
         command = option(command)

@@ -30,15 +30,14 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option(
     "--fail-on",
     type=click.Choice(["full", "recompute"]),
-    help="Exit with 1 if the change makes a model one that is "
-    "rebuilt on each run; `recompute`: also one of which every change recomputes rows or groups.",
+    help="Exit with 1 if, after the change, a model is rebuilt on every run and was not before; `recompute`: also if every "
+    "change of a model's inputs now recomputes rows or groups.",
 )
 @click.option(
     "--docs-url",
     default="",
     metavar="URL",
-    help="Where a copy of this package's repository can be read: codes become "
-    "links to its pages, such as URL/docs/errors/IDIVM-204.md.",
+    help="The URL of a copy of this package's repository; codes become links to its pages, such as URL/docs/errors/IDIVM-204.md.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print JSON.")
 @estimate_options
