@@ -74,7 +74,7 @@ CODES: tuple[ErrorCode, ...] = (
         "config",
         "`caches` names `{name}`, which the model does not read",
         "a cache holds the rows of a CTE or of a derived table (`FROM (…) AS name`), and the SELECT uses none with this name",
-        "name a CTE or a derived table that the SELECT uses; the most similar names: {nearest}",
+        "name a CTE or a derived table of the SELECT; the nearest: {nearest}",
     ),
     ErrorCode(
         "IDIVM-109",
