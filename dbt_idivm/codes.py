@@ -422,7 +422,7 @@ CODES: tuple[ErrorCode, ...] = (
         "source",
         "there is no relation {source}",
         "the model's SQL reads it, but the catalog does not have it",
-        "check its name and schema, and that it is built before this model (`ref` ensures the order)",
+        "check its name and schema, and that it is built before this model (`ref` and `source` ensure this)",
     ),
     ErrorCode(
         "IDIVM-302",

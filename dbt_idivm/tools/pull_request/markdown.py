@@ -116,7 +116,7 @@ def _notes(found: Difference, shown: Sequence[Changed], docs: str) -> Iterator[s
         )
         if known.unknown:
             yield (
-                f"The number of rows is not known of {_names(known.unknown)}, so what reads them has no estimate: give "
+                f"The number of rows is not known for {_names(known.unknown)}, so what reads them has no estimate: give "
                 "`--rows TABLE=N`, or statistics in `catalog.json`."
             )
     codes = {each.after.code for each in shown if each.after is not None and each.after.code in _PAGES}
