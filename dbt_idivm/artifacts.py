@@ -55,7 +55,7 @@ _NODE = _record(
     "name",
     "resource_type",
     "config",
-    **dict.fromkeys(("unique_id", "name", "resource_type", "source_name"), _TEXT),
+    **dict.fromkeys(("unique_id", "name", "resource_type"), _TEXT),
     **dict.fromkeys(("relation_name", "database", "schema", "alias", "compiled_code"), _OPTIONAL),
     config=_record(materialized=_OPTIONAL, column_types=_ANY, snapshot_meta_column_names=_ANY),
     checksum=_ANY,
@@ -68,7 +68,7 @@ _MACRO = _record(depends_on=_or_null(_record(macros=_or_null(_TEXTS))))
 _MANIFEST = _record(
     metadata=_record(),
     nodes=_map(_NODE),
-    sources=_map({**_NODE, "required": (*_NODE["required"], "source_name")}),
+    sources=_map({"allOf": [_NODE, _record("source_name", source_name=_TEXT)]}),
     macros=_or_null(_map(_MACRO)),
 )
 _TABLES = _map(_record(columns=_map(_record("name", "type", "index", name=_TEXT, type=_TEXT, index={"type": "number"}))))
@@ -107,11 +107,14 @@ def _artifact(path: Path, form: Form) -> Node:
     except (ValueError, RecursionError) as error:
         raise SchemaFileError(f"{path} is not JSON: {error}") from error
     if not isinstance(found, dict) or "metadata" not in found:
-        raise SchemaFileError(f"{path} is no artifact of dbt: it has no `metadata`")
-    place = next(chain(_misfits(found, form), _misnamed(found)), None)
+        raise SchemaFileError(f"{path} is not an artifact of dbt: it has no `metadata`")
+    try:
+        place = next(chain(_misfits(found, form), _misnamed(found)), None)
+    except RecursionError as error:
+        raise SchemaFileError(f"{path} is not an artifact of dbt: it is nested too deeply") from error
     if place is not None:
         below = f", at {' → '.join(f'`{each}`' for each in place[1:])}" if place[1:] else ""
-        raise SchemaFileError(f"{path} is no artifact of dbt: its `{place[0]}` has another form{below}")
+        raise SchemaFileError(f"{path} is not an artifact of dbt: its `{place[0]}` has another form{below}")
     return found
 
 

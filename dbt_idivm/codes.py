@@ -172,7 +172,7 @@ CODES: tuple[ErrorCode, ...] = (
         "{what}, which depends on the order of rows that its ORDER BY does not distinguish",
         "such rows come in any order, so there is no defined result that a refresh could compute",
         "add columns to its ORDER BY until no two rows of a partition have the same values in them, for example the key "
-        "(`ORDER BY placed DESC, id`), and declare that key; or use RANK, which gives tied rows the same number",
+        "(`ORDER BY placed DESC, id`), and declare that key. Or use RANK, which gives tied rows the same number",
     ),
     ErrorCode(
         "IDIVM-204",
@@ -187,7 +187,7 @@ CODES: tuple[ErrorCode, ...] = (
         "{clause}",
         "the rows that it keeps depend on the order of the whole result, and rows that ORDER BY does not distinguish come in any "
         "order",
-        "order by columns that identify a row (for example, end ORDER BY with a declared key) and write LIMIT with a number; or "
+        "order by columns that identify a row (for example, end ORDER BY with a declared key) and write LIMIT with a number. Or "
         "move the clause to a downstream view, " + _REBUILD,
     ),
     ErrorCode(
@@ -203,19 +203,21 @@ CODES: tuple[ErrorCode, ...] = (
         "{function} depends on the order of rows",
         "a table has no order, so two evaluations over the same rows may differ",
         "use min, max, array_sort(collect_list(…)) over values that contain no floats, or another aggregate whose result does "
-        "not depend on the order; or declare a key by which all rows of a group have the same value, or which breaks the ties, "
+        "not depend on the order. Or declare a key by which all rows of a group have the same value, or which breaks the ties, "
         + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-208",
         "not yet",
         "subquery in an expression: {what}",
-        "rules exist for the following subqueries only. IN and NOT IN: as conditions of WHERE or CASE WHEN that are combined by "
-        "AND and OR alone, and elsewhere if no value can be NULL. EXISTS, IN and NOT IN below OR, in CASE WHEN or as a value: if "
-        "they are correlated by equalities alone. Scalar subqueries with an aggregate, or with ORDER BY and LIMIT 1: under any "
-        "correlation if the outer rows have a key. Other scalar subqueries: if their conditions fix a key of their rows, or all "
-        "their groups, so that they give one row at most",
-        "declare the keys of the subquery's table and of the outer tables; or rewrite the subquery as such an EXISTS, as a join "
+        "rules exist for the following subqueries. EXISTS and NOT EXISTS: as conditions of WHERE that are combined by AND, "
+        "under any correlation. IN and NOT IN: as conditions of WHERE or CASE WHEN that are combined by AND and OR alone, "
+        "and elsewhere if no value can be NULL. EXISTS, IN and NOT IN below OR, in CASE WHEN or as a value: if they are "
+        "correlated by equalities alone. Scalar subqueries with an aggregate: if they are not correlated, or by equalities "
+        "alone. These, and those with ORDER BY and LIMIT 1: under any other correlation if the outer rows have a key. Other "
+        "scalar subqueries: if their conditions fix a key of their rows, or all their groups, so that they give one row at "
+        "most",
+        "declare the keys of the subquery's table and of the outer tables. Or rewrite the subquery as such an EXISTS, as a join "
         "on a unique key, or as an aggregated derived table, " + _REBUILD,
         "subqueries",
     ),
@@ -273,7 +275,7 @@ CODES: tuple[ErrorCode, ...] = (
         "values of this type cannot be compared, so a refresh cannot see which rows are equal. Maps with scalar keys can "
         "be read and stored, but rows cannot be identified, joined or grouped by them. From a VARIANT, functions that never fail "
         "can read parts of scalar types",
-        "leave the column out, declare a key for the table, or use the parts that you need in columns of other types; read a "
+        "leave the column out, declare a key for the table, or use the parts that you need in columns of other types. Read a "
         "part of a VARIANT with try_variant_get(v, '$.a', 'int') instead of variant_get, v:a or CAST",
     ),
     ErrorCode(
@@ -320,7 +322,7 @@ CODES: tuple[ErrorCode, ...] = (
         "function {function}",
         "it is not one of the functions whose result is known to depend on the arguments alone",
         "use a built-in function; if the result of your own function depends on its arguments alone, list it in the config "
-        "`deterministic_functions` with the spelling used here; or compute the column upstream, " + _REBUILD,
+        "`deterministic_functions` with the spelling used here. Or compute the column upstream, " + _REBUILD,
         "functions",
     ),
     ErrorCode(
@@ -343,10 +345,10 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-230",
         "unsupported",
         "{expression} may depend on the day of the query",
-        "where a date or timestamp is expected, Spark reads 'now', 'today' and similar words from the clock, and it adds the "
-        "current day to a text that holds only a time, so view rows would change although no input changed",
+        "where a date or timestamp is expected, Spark reads 'now', 'today' and similar words from the clock. It adds the "
+        "current day to a text that holds only a time. So view rows would change although no input changed",
         "write the date as a literal; write the cast of a text explicitly (`CAST(s AS TIMESTAMP)`, which is maintained as long "
-        "as no text holds only a time); convert with a format, or to a type without a time zone (TIMESTAMP_NTZ), " + _REBUILD,
+        "as no text holds only a time). Or convert with a format, or to a type without a time zone (TIMESTAMP_NTZ), " + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-231",
@@ -422,7 +424,7 @@ CODES: tuple[ErrorCode, ...] = (
         "source",
         "there is no relation {source}",
         "the model's SQL reads it, but the catalog does not have it",
-        "check its name and schema, and that it is built before this model (`ref` and `source` ensure this)",
+        "check its name and schema, and that it exists before this model runs (for a model, `ref` ensures the order)",
     ),
     ErrorCode(
         "IDIVM-302",
@@ -472,8 +474,8 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-308",
         "source",
         "{source} has no column {column} any more",
-        "{source} had the column when the model was built; since then it was renamed or dropped. The view stays at its last "
-        "committed state",
+        "{source} had the column when the model was built; since then the column was renamed or dropped. The view stays at "
+        "its last committed state",
         "adapt the model's SQL (columns with a similar name: {nearest}), or restore the column",
     ),
     ErrorCode(
@@ -662,7 +664,7 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-420",
         "full refresh",
         "{caches} is cached from now on: a refresh is estimated at {cached} with it, {now} without it",
-        "`caches: auto` stores a subview as a separate maintained table once that would have saved more time than building it "
+        "`caches: auto` stores a subview as a separate maintained table once it would have saved as much time as building it "
         "takes. The view has the same rows",
         "nothing; set `caches: []` to have no caches, or list in `caches` the CTEs to cache",
     ),
@@ -670,7 +672,8 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-421",
         "full refresh",
         "{caches} is no longer cached: a refresh is estimated at {without} without it, {now} with it",
-        "`caches: auto` drops a cache that has cost more time than it saved. The view has the same rows",
+        "`caches: auto` drops a cache once refreshes with it have lost more time than building it took. The view has the same "
+        "rows",
         "nothing, or list in `caches` the CTEs to cache",
     ),
     ErrorCode(
@@ -828,7 +831,7 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-907",
         "engine",
         "another run has claimed {view}",
-        "it began to refresh the table after this run had read its state, so this run has written nothing",
+        "it began to refresh the table after this run had read its state, so this run has not changed it",
         "let only one run at a time refresh the model; run again if the other one did not succeed",
     ),
 )

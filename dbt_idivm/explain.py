@@ -112,7 +112,7 @@ def _stages(plan: Plan) -> str:
 
 
 def _too_long(done: Application) -> str:
-    return f"not used where all of it has rows: it has {done.length} nodes, of which Spark is given {LONGEST} at most"
+    return f"not used where all of it has rows: it has {done.length} nodes, and Spark is given at most {LONGEST}"
 
 
 _MOST_OCCURRENCES = 50  # of tables for which the application of their changes alone is printed

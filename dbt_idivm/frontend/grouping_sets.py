@@ -50,7 +50,7 @@ def problem(clause: exp.Expr) -> str | None:
     """A description of what Spark does not accept in the clause; None if it accepts it."""
     after = _after(clause)
     if len(after) > 1 or (after and any(isinstance(each, _ANALYTICS) for each in clause.expressions)):
-        return "ROLLUP, CUBE or GROUPING SETS twice, not separated by a comma"
+        return "ROLLUP, CUBE or GROUPING SETS twice, not as items of one list"
     for each in chain(after, clause.expressions):
         for node in each.find_all(*_ANALYTICS):
             inside = isinstance(node.parent, _ANALYTICS)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
 _WITHOUT_KEY = (
-    "it has HAVING, or its correlation is not made of equalities alone, and the outer rows have no key (declare their key)"
+    "the outer rows have no key (declare it), and the aggregate has HAVING or a correlation that is not made of equalities alone"
 )
 
 

@@ -145,4 +145,4 @@ def test_what_goes_wrong_is_a_row(sources: Any, settings: dict[str, str], args: 
 
 @pytest.mark.deep
 def test_an_interval_that_is_none(sources: Any) -> None:
-    assert "is no interval such as 15m" in doctor(sources, "--every", "often").output
+    assert "is not an interval such as 15m" in doctor(sources, "--every", "often").output

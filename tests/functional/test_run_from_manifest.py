@@ -210,7 +210,7 @@ def test_what_goes_wrong_is_a_sentence(sources: Any) -> None:
     for text, problem in (
         (None, "there is no such file"),
         ("{", "it cannot be read"),
-        ("[]", "it is no manifest of dbt"),
+        ("[]", "it is not a manifest of dbt"),
         (
             '{"metadata": {"dbt_schema_version": "https://x/dbt/manifest/v99.json"}, "nodes": {"a": 1}}',
             "the installed dbt does not understand it, of schema https://x/dbt/manifest/v99.json",

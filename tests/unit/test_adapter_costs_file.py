@@ -48,11 +48,11 @@ def test_each_engine_has_its_own(file: CostsFile) -> None:
         (b"\xff\xfe", "cannot be read"),
         (json.dumps({"version": 2, "engines": {}}), "another version"),
         ("{}", "another version"),
-        (json.dumps({"version": 1, "engines": {"here": {"prices": {"merges": 0}, "ratios": {}}}}), "no durations or prices"),
-        (json.dumps({"version": 1, "engines": {"here": 5}}), "no durations or prices"),
+        (json.dumps({"version": 1, "engines": {"here": {"prices": {"merges": 0}, "ratios": {}}}}), "not durations or prices"),
+        (json.dumps({"version": 1, "engines": {"here": 5}}), "not durations or prices"),
         (
             '{"version": 1, "engines": {"here": {"prices": {"merges": NaN}, "ratios": {"main.v": {"id": [Infinity, 1e999]}}}}}',
-            "no durations or prices",
+            "not durations or prices",
         ),
     ],
 )

@@ -173,7 +173,7 @@ def test_bad_input(tmp_path: Path, options: tuple[str, ...], message: str) -> No
     [
         (lambda target: None, "there is no"),
         (lambda target: (target / "manifest.json").write_text("{", encoding="utf-8"), "is not JSON"),
-        (lambda target: (target / "manifest.json").write_text("{}", encoding="utf-8"), "is no artifact of dbt"),
+        (lambda target: (target / "manifest.json").write_text("{}", encoding="utf-8"), "is not an artifact of dbt"),
         (
             lambda target: (target / "manifest.json").write_text(json.dumps(manifest(model("m", None, ORDERS)))),
             "1 of its models are not compiled, such as `m`",

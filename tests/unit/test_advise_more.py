@@ -110,7 +110,7 @@ def test_sql_that_only_the_results_have(tmp_path: Path) -> None:
     [
         ({"rows": {"value": -5}}, "a table cannot have -5 rows"),
         ({"rows": {"value": 1e300}}, "a table cannot have 1e+300 rows"),
-        ({"rows": {"value": "many"}}, "'many' is no number of rows"),
+        ({"rows": {"value": "many"}}, "'many' is not a number of rows"),
         ({"statistics": {"value": "-7 bytes, -3 rows"}}, "a table cannot have -3 rows"),
         ({"statistics": {"value": "90000000000 bytes, 9 rows"}}, "are 10,000,000,000 bytes for each row"),
     ],

@@ -452,8 +452,8 @@ def test_a_state_without_a_catalog_takes_that_of_the_project(tmp_path: Path) -> 
     [
         (None, "there is no {state}/manifest.json: run `dbt compile` first"),
         ("{", "{state}/manifest.json is not JSON"),
-        ("[]", "{state}/manifest.json is no artifact of dbt: it has no `metadata`"),
-        ('{"metadata": {}, "nodes": {"model.p.m": null}}', "{state}/manifest.json is no artifact of dbt: its `nodes`"),
+        ("[]", "{state}/manifest.json is not an artifact of dbt: it has no `metadata`"),
+        ('{"metadata": {}, "nodes": {"model.p.m": null}}', "{state}/manifest.json is not an artifact of dbt: its `nodes`"),
         (json.dumps(manifest(model("m", None))), "{state}/manifest.json has 1 model that is not compiled, such as `m`"),
     ],
 )

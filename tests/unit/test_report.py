@@ -535,7 +535,7 @@ def test_a_manifest_of_another_form_is_a_sentence(part: str, tmp_path: Path) -> 
         try:
             of_project.report_of(project_of(tmp_path), tmp_path / "none.json", "UTC")
         except SchemaFileError as error:
-            assert str(error).startswith(f"{tmp_path / 'manifest.json'} is no artifact of dbt: ") and unique_id in str(error)
+            assert str(error).startswith(f"{tmp_path / 'manifest.json'} is not an artifact of dbt: ") and unique_id in str(error)
             told += 1
     assert told > 30
 

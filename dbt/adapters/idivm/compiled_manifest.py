@@ -51,7 +51,7 @@ def read_manifest(path: Path) -> Manifest:
         raise _unusable(path, f"it cannot be read: {error}") from error
     schema = found.get("metadata", {}).get("dbt_schema_version", "") if isinstance(found, dict) else ""
     if not isinstance(found, dict) or "nodes" not in found or "/manifest/" not in schema:
-        raise _unusable(path, "it is no manifest of dbt")
+        raise _unusable(path, "it is not a manifest of dbt")
     if schema.endswith(_SAME_SCHEMA):
         found["metadata"]["dbt_schema_version"] = str(WritableManifest.dbt_schema_version)
     try:

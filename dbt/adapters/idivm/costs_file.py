@@ -48,7 +48,7 @@ class CostsFile:
         if not isinstance(engines, dict) or self.engine not in engines:
             return Experience(), f"{self.path} has no durations of this engine ({self.engine}) yet" if engines else None
         experience, is_whole = read(engines[self.engine])
-        return experience, None if is_whole else f"{self.path} has figures that are no durations or prices; they are ignored"
+        return experience, None if is_whole else f"{self.path} has figures that are not durations or prices; they are ignored"
 
     def _content(self) -> dict[str, Any]:
         """The parsed file. Raises OSError or ValueError."""

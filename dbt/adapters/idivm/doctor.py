@@ -69,7 +69,7 @@ def _interval(text: str | None) -> timedelta | None:
         return None
     found = _EVERY.fullmatch(text.strip())
     if found is None:
-        raise click.BadParameter(f"'{text}' is no interval such as 15m, 6h or 1d", param_hint="--every")
+        raise click.BadParameter(f"'{text}' is not an interval such as 15m, 6h or 1d", param_hint="--every")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 

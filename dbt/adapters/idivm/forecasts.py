@@ -157,7 +157,10 @@ def table(found: Iterable[Foreseen], sql: bool, width: int | None = None) -> str
     """The terminal output: a row for each model, then errors and warnings, and with `sql` the MERGE of each."""
     found = list(found)
     if not found:
-        return "There is no idivm model among those that were selected (with --state: that differ from it, or read what does)."
+        return (
+            "There is no idivm model among those that were selected (with --state: those that differ from it, or read a "
+            "model that does)."
+        )
     console = Console(file=StringIO(), width=width, highlight=False, soft_wrap=False)
     shown = Table("model", "next refresh", "inputs", "estimates", "why", show_edge=False)
     for each in found:

@@ -90,5 +90,5 @@ def _is_running(pid: str) -> bool:
 def _in_use(state_dir: Path, owner: str) -> str:
     return (
         f"The embedded catalog in {state_dir} admits one process at a time and is in use by process {owner or '?'}: "
-        "wait for it to end, or have one Spark for all of them: `idivm up` in the project's folder, once it has ended."
+        "wait for it to end. To use one Spark for all processes, run `idivm up` in the project's folder once it has ended."
     )

@@ -57,7 +57,7 @@ def learned(path: Path, engine: str | None = None) -> Learned:
     if name is None:
         return _ignored(path, f"it has no durations of `{engine}`, but of {listed(engines)}") if engine else Learned()
     experience, is_whole = read_experience(engines[name])
-    notes = () if is_whole else (finding(118, file=path, problem="some figures are no durations or prices"),)
+    notes = () if is_whole else (finding(118, file=path, problem="some figures are not durations or prices"),)
     return Learned(experience, name, notes)
 
 

@@ -153,7 +153,7 @@ def _rows_of(stats: Mapping[str, Any]) -> tuple[float | None, str | None]:
     try:
         count, volume = float(rows), None if size is None else float(size)
     except (TypeError, ValueError):
-        return None, f"{rows!r} is no number of rows"
+        return None, f"{rows!r} is not a number of rows"
     if not isfinite(count) or not 0 <= count <= LARGEST:
         return None, f"a table cannot have {rows} rows"
     if volume is not None and count and volume / count > _WIDEST:

@@ -1,7 +1,7 @@
 """Subviews that several models compute, and that are worth a model of their own (Mistry et al. 2001).
 
-All models enter one AND-OR DAG (`dag/build.py`). A model that reads another one is entered with that one's SELECT expanded, so
-that models meet in equal subviews. The greedy search (`dag/select.py`) finds which ones to keep besides the models.
+All models enter one AND-OR DAG (`tools/dag/build.py`). A model that reads another one is entered with that one's SELECT expanded,
+so that models meet in equal subviews. The greedy search (`tools/dag/select.py`) finds which ones to keep besides the models.
 """
 
 from __future__ import annotations

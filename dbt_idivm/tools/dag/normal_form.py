@@ -53,6 +53,7 @@ def _normal(node: Operator) -> Normal:
     graph = query_graph(node)
     sources = tuple(map(_source, graph.sources))
     known = _below(sources)
+    assert len(known) == sum(len(each.names) for each in sources), "two sources have an attribute of the same name"
     form, names = block_of([each.form for each in sources], [substitute(each, known) for each in graph.conditions])
     return Normal(form, {name: renamed(substitute(each, known), names) for name, each in graph.names.items()})
 

@@ -30,8 +30,8 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option(
     "--fail-on",
     type=click.Choice(["full", "recompute"]),
-    help="Exit with 1 if, after the change, a model is rebuilt on every run and was not before; `recompute`: also if every "
-    "change of a model's inputs now recomputes rows or groups.",
+    help="Exit with 1 if, after the change, a model is rebuilt on every run and was not before, can no longer be planned, or "
+    "fails in its run; `recompute`: also if every change of a model's inputs now recomputes rows or groups.",
 )
 @click.option(
     "--docs-url",
@@ -44,9 +44,9 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 def diff_command(state: Path, project_dir: Path, fail_on: FailOn | None, docs_url: str, is_json: bool, **given: Any) -> None:
     """Print how a change of a dbt project changes the maintenance of its models, as Markdown for a comment on a pull request.
 
-    It compares target/manifest.json (`dbt compile`) with the one in the folder --state, without Spark: plans, ways of
-    maintenance, hidden columns and caches, whether the next run rebuilds a view, and, where rates of change are given as to
-    `idivm advise`, what a refresh is estimated to take.
+    It compares target/manifest.json (`dbt compile`) with the one in the folder --state, without Spark. It shows plans,
+    ways of maintenance, hidden columns and caches, and whether the next run rebuilds a view. If rates of change are given, as to
+    `idivm advise`, it also shows the estimated duration of a refresh.
     """
     target = target_folder(project_dir)
     try:
