@@ -358,7 +358,7 @@ MISREAD = (
     Misread(
         "a constant is a literal wherever it is read",
         constants_are_literals,
-        ("constants of branches", "constants of branches in a sum"),
+        ("constants of branches",),
         later=True,
         way="additive",
     ),
