@@ -32,7 +32,7 @@ _SEVERAL = (
     "takes any of the values of its group (min(x) or, with a key id, min_by(x, id) always takes the same one), so its result"
 )
 _TIES = "takes any of the rows with the same y (y and the groups are no key; struct(y, id) with a key id breaks the ties), so it"
-_UNCERTAIN = "reads values of whose type the planner is not certain (CAST them), so its result"
+_UNCERTAIN = "reads values whose type is not certain (CAST them), so its result"
 
 
 def unsettled(aggregate: exp.Expr, rows: Operator, groups: frozenset[str]) -> str | None:
