@@ -131,7 +131,7 @@ def add_packages(folder: DbtFolder, names: Sequence[str], installed: Path) -> No
 
 def add_tests(folder: DbtFolder, own: Path, with_models: bool) -> None:
     """The seeds of a package's own tests become those of the project, and so do their models, which are maintained."""
-    for name in ("seeds", "data", *(("models", "macros") if with_models else ())):
+    for name in ("seeds", "data", *(("models", "macros", "tests/fixtures") if with_models else ())):
         if (own / name).exists():
             shutil.copytree(own / name, folder.root / name)
     for file in (folder.root / "models").rglob("*.sql"):  # of tests; a package's own files stay as they are
