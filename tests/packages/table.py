@@ -15,8 +15,8 @@ HEAD = """# Packages
 
 `make packages` installs each of these packages unmodified, gives all its models `materialized: idivm`, loads the seeds of the
 package's own tests, and changes all of them in three mixed batches: rows of every source are deleted, updated and inserted.
-After each run each model equals its SELECT, but for those that read the clock, which are rebuilt every time (`volatile: full`).
-This page is made from what the last run found (`python -m tests.packages.table`).
+After each run each model equals its SELECT, except those that read the clock or use random values. These are rebuilt every time
+(`volatile: full`). This page is made from what the last run found (`python -m tests.packages.table`).
 
 A share is that of the refreshes after a change that were incremental, or had nothing to do."""
 
