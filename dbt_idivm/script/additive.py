@@ -16,7 +16,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import Distinct, union_all
 from dbt_idivm.algebra.block import Block, isolate
 from dbt_idivm.algebra.core import SemiJoin, project
-from dbt_idivm.algebra.expressions import alias, column, same, substitute
+from dbt_idivm.algebra.expressions import alias, column, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
@@ -29,7 +29,7 @@ from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.effective import effective
 from dbt_idivm.script.extremes import ANEW, LOST, anew, are_named, delta_groups, lost_groups, only_comes, question
 from dbt_idivm.script.leaves import diff_leaves
-from dbt_idivm.script.merge import SOURCE, TARGET, Merge, source_query
+from dbt_idivm.script.merge import SOURCE, TARGET, Clause, Comparison, Key, Matching, Merge, inserting, updating
 from dbt_idivm.script.prune_empty import prune_empty
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.stored import Stored
@@ -99,7 +99,7 @@ class Adding(Application):
         keys, origins = lost_groups(self.state), (Origin(leaf.scan.occurrence, REC) for leaf in diff_leaves(self.rows))
         return (IDiff(REC, keys.columns, (), (), keys, frozenset(origins)),) if self.lost is not None else ()
 
-    def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Merge:
         if self.lost is not None:
             binder.definitions[LOST] = self.lost.query(binder.binding.dialect)
         return additive_merge(view, self, binder, target)
@@ -136,7 +136,7 @@ class Asking(Adding):
         return Adding(self.way, state=self.state, rows=self.rows, lost=rows if rows.rows else None)
 
 
-def additive_merge(view: Stored, done: Adding, binder: StatementBinder, target: str) -> exp.Merge:
+def additive_merge(view: Stored, done: Adding, binder: StatementBinder, target: str) -> Merge:
     """The MERGE that adds the signed rows of γ's input to the view."""
     state = done.state
     some_lost = done.lost is not None or isinstance(done, Asking)
@@ -144,16 +144,15 @@ def additive_merge(view: Stored, done: Adding, binder: StatementBinder, target: 
     new = _values(view, state, merged=True, some_lost=some_lost)
     fresh = _values(view, state, merged=False)
     count = _sum_of(state.rows, view)
-    merge = Merge(target, binder.binding.dialect)
-    merge.on(*(same(merge.target(view.stored(group)), column(group, SOURCE)) for group in state.aggregate.groups))
-    if state.aggregate.groups:
-        # implied by the second condition, because a stored group has rows; but it can be evaluated without the stored row
-        less = exp.LT(this=column(state.rows, SOURCE), expression=exp.Literal.number(0))
-        merge.matched_delete(exp.and_(less, exp.EQ(this=count, expression=exp.Literal.number(0))))
+    # the first condition is implied by the second one, because a stored group has rows; but it does not need the stored row
+    gone = Clause("delete", (Comparison(state.rows, "<", 0), exp.EQ(this=count, expression=exp.Literal.number(0))))
     kept = {name: value for name, value in new.items() if name not in _group_columns(view, state)}
-    merge.matched_update(None, kept)
-    merge.not_matched_insert(exp.GT(this=column(state.rows, SOURCE), expression=exp.Literal.number(0)), fresh)
-    return merge.build(source_query(binder.attach(block.select()), broadcast=binder.is_source_broadcast(done.rows)))
+    matching = Matching(
+        tuple(Key(view.stored(group), group) for group in state.aggregate.groups),
+        (*([gone] if state.aggregate.groups else []), *updating((), kept), inserting([Comparison(state.rows, ">", 0)], fresh)),
+    )
+    table, broadcast = binder.binding.dialect.table(target, None), binder.is_source_broadcast(done.rows)
+    return Merge(table, binder.attach(block.select()), matching, broadcast=broadcast)
 
 
 def signed_input(state: AdditiveState) -> Relation:

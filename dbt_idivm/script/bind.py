@@ -2,47 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
-from dbt_idivm.script.binding import Binding, Staged
+from dbt_idivm.cached import cached_property
+from dbt_idivm.script.binding import Binding, Staged, StatementBinder
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import NetChanges
-from dbt_idivm.script.key_ranges import Types, add_key_ranges
+from dbt_idivm.script.key_ranges import Tree, Types, add_key_ranges
 from dbt_idivm.script.known_rows import with_rows
 from dbt_idivm.script.limit import within_limit
-from dbt_idivm.script.merge import SOURCE, source_query, unhinted
+from dbt_idivm.script.merge import Merge
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.replace_where import KeyedSource, keyed_source, replace_where
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, source_query_of
-from dbt_idivm.script.ways import Application, Shape, Write
+from dbt_idivm.script.value_range import Range
+from dbt_idivm.script.ways import Application, Change, Shape, Write
 
 # What is fetched of the rows of a MERGE's source before it runs.
 Fetched: TypeAlias = Literal["nothing", "keys", "rows"]
 
 
 @dataclass(frozen=True)
-class BoundScript:
-    """The statement of one refresh, the application that it renders, and the relations that have to be staged for it.
+class KnownColumns:
+    """What is known of the columns that statements of one refresh read. The fields are as in `add_key_ranges`."""
 
-    `types` and `large`: see `add_key_ranges`. `source`: the query for the source rows, if they are to be fetched and can be
-    inlined (`render_rows`). `keyed`: the source to be staged and the query for its keys, for the case that source rows are not
-    fetched or are too many; None if the view's rows cannot be replaced by key (`render_keyed`).
+    types: Types
+    staged: Mapping[tuple[str, str], Range]
+    large: frozenset[str]
+
+    def with_ranges(self, tree: Tree) -> Tree:
+        return add_key_ranges(tree, self.types, self.staged, self.large)
+
+
+@dataclass(frozen=True)
+class BoundScript:
+    """What one refresh does to the stored view, the application that says so, and the relations that have to be staged for it.
+
+    `source`: the query for the source rows, if they are to be fetched and can be inlined (`render_rows`). `keyed`: the source to
+    be staged and the query for its keys, for the case that source rows are not fetched or are too many; None if the view's rows
+    cannot be replaced by key (`render_keyed`).
     """
 
-    statement: Write
+    change: Change
     application: Application
     staged: tuple[Staged, ...]
-    types: Types
-    large: frozenset[str]
+    known: KnownColumns
     source: SourceQuery | None = None
     keyed: KeyedSource | None = None
+
+    @cached_property
+    def statement(self) -> Write:
+        """The statement that applies the change if none of its rows are fetched."""
+        return self.known.with_ranges(self.change.tree if isinstance(self.change, Merge) else self.change.copy())
 
     @property
     def shape(self) -> Shape:
@@ -63,7 +80,7 @@ def ask(plan: Plan, application: Application, binding: Binding, target: str) -> 
     source = application.question(plan, binder, target)
     if source is None:
         return None
-    add_key_ranges(source.query, _types(plan, target), binder.ranges, binding.large)
+    _known(plan, binder, target).with_ranges(source.query)
     return BoundQuestion(source, binder.staged)
 
 
@@ -104,43 +121,46 @@ def possible(plan: Plan, done: Iterable[Application | None]) -> tuple[Applicatio
 
 
 def render(plan: Plan, application: Application, binding: Binding, target: str, *, fetched: Fetched = "nothing") -> BoundScript:
-    """The application as a statement. `fetched`: which part of its source to fetch first, if it can be inlined."""
+    """The application's change of `target`. `fetched`: which part of its source to fetch first, if it can be inlined."""
     binder = replace(binding, columns=plan.column_names).statement()
-    statement, types = application.statement(plan, binder, target), _types(plan, target)
-    add_key_ranges(statement, types, binder.ranges, binding.large)
+    change = application.statement(plan, binder, target)
+    known = _known(plan, binder, target)
     source = keyed = None
-    if isinstance(statement, exp.Merge) and fetched != "nothing":
-        source = source_query_of(statement, plan.root.types) if fetched == "rows" else None
-        keyed = keyed_source(statement, application, plan.root.types)
-    return BoundScript(statement, application, binder.staged, types, binding.large, source, keyed)
+    if isinstance(change, Merge) and fetched != "nothing":
+        source = source_query_of(change, plan.root.types) if fetched == "rows" else None
+        keyed = keyed_source(change, plan.root.types) if application.has_whole_rows else None
+    if source is not None:
+        known.with_ranges(source.query)
+    if keyed is not None:
+        known.with_ranges(keyed.staged.query)
+    return BoundScript(change, application, binder.staged, known, source, keyed)
 
 
 def render_rows(script: BoundScript, source: SourceRows, dialect: Dialect) -> Write | None:
     """The statement that applies these source rows; None if they change nothing."""
-    assert isinstance(script.statement, exp.Merge)
-    found = with_rows(script.statement, source, dialect, script.application.unmatched, replaces=script.keyed is not None)
-    if found is not None:
-        add_key_ranges(found, script.types, large=script.large)
-    return found
+    assert isinstance(script.change, Merge)
+    found = with_rows(script.change, source, dialect, replaces=script.keyed is not None)
+    return None if found is None else script.known.with_ranges(found)
 
 
 def render_keyed(script: BoundScript, keys: SourceRows | None) -> Write:
     """The statement that applies the staged source. `keys`: key and operation of each of its rows; None if there are too many."""
-    merge, keyed = script.statement, script.keyed
-    assert isinstance(merge, exp.Merge) and keyed is not None
+    merge, keyed = script.change, script.keyed
+    assert isinstance(merge, Merge) and keyed is not None
     replacing = None if keys is None else replace_where(merge, keys, keyed.rows)
     if replacing is not None:
         return replacing
-    is_broadcast = unhinted(merge.args["using"].this) is not merge.args["using"].this
-    merge.set("using", subquery(source_query(keyed.rows, broadcast=is_broadcast), SOURCE))
-    return merge
+    found = replace(merge, source=keyed.rows).tree
+    found.set("on", script.statement.args["on"].copy())  # the ranges in it follow from the query that is staged
+    return found
 
 
-def _types(plan: Plan, target: str) -> Types:
-    """(table, column) → type, for the input tables and the stored view."""
+def _known(plan: Plan, binder: StatementBinder, target: str) -> KnownColumns:
+    """For the input tables, the stored view, and the relations that are staged for the statement."""
     types = plan.root.types
     stored = {(target, each.name): types[each.attribute] for each in plan.columns}
-    return {**stored, **{(scan.table, each.name): type_of(each.type) for scan in plan.scans for each in scan.base_columns}}
+    read = {(scan.table, each.name): type_of(each.type) for scan in plan.scans for each in scan.base_columns}
+    return KnownColumns({**stored, **read}, binder.ranges, binder.binding.large)
 
 
 def full_query(plan: Plan, binding: Binding) -> exp.Select:

@@ -9,87 +9,79 @@ UPDATE v SET name = m[v.id] WHERE v.id IN (4, 5) AND NOT (v.name <=> m[v.id])   
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import conjunction, conjuncts
+from dbt_idivm.algebra.expressions import column, conjunction
 from dbt_idivm.algebra.types import DIALECT, is_float, type_of
 from dbt_idivm.cached import cached_property
 from dbt_idivm.script.dialect import decode, literal
 from dbt_idivm.script.diff import Row, Value
-from dbt_idivm.script.source_rows import SourceRows, is_of_source
+from dbt_idivm.script.merge import SOURCE, TARGET, Clause, Condition, Key, Merge, tree_of
+from dbt_idivm.script.source_rows import SourceRows
 
 _INTEGERS = frozenset({"tinyint", "smallint", "bigint"})  # an integral literal is an INT
 _PLAIN = _INTEGERS | {"int", "boolean", "string"}
 
 
-def by_key(merge: exp.Merge, when: exp.When, source: SourceRows) -> exp.Update | exp.Delete | None:
-    """The UPDATE or DELETE equivalent to `merge`, if only its clause `when`, for matched rows, can apply to the rows of `source`.
+def by_key(merge: Merge, clause: Clause, source: SourceRows) -> exp.Update | exp.Delete | None:
+    """The UPDATE or DELETE equivalent to `merge`, if only its `clause`, for matched rows, can apply to the rows of `source`.
 
     None if the rows cannot be identified by literals: a key is NULL or floating-point, or two source rows have the same key.
     """
-    found = named_by_literals(merge, source)
+    found = named_by_literals(merge.matching.on, source)
     if found is None:
         return None
     keys, rest = found
-    rest = [*rest, *_open(conjuncts(when.args.get("condition") or exp.true()), source)]
-    where = conjunction([*keys.tests(), *map(keys.looked_up, rest)])
-    clause = exp.Where(this=where) if where is not None else None
-    if isinstance(when.args["then"], exp.Update):
-        values = [
-            exp.EQ(this=each.this.copy(), expression=keys.looked_up(each.expression)) for each in when.args["then"].expressions
-        ]
-        return exp.Update(this=merge.this.copy(), expressions=values, where=clause)
-    return exp.Delete(this=merge.this.copy(), where=clause)
+    rest = [*rest, *_open(clause.conditions, source)]
+    where = conjunction([*keys.tests(), *(keys.looked_up(tree_of(each)) for each in rest)])
+    changes = exp.Where(this=where) if where is not None else None
+    if clause.action == "delete":
+        return exp.Delete(this=merge.target, where=changes)
+    values = [exp.EQ(this=column(name), expression=keys.looked_up(value)) for name, value in clause.values]
+    return exp.Update(this=merge.target, expressions=values, where=changes)
 
 
-def named_by_literals(merge: exp.Merge, source: SourceRows) -> tuple[Keys, list[exp.Expr]] | None:
+def named_by_literals(on: Iterable[Condition], source: SourceRows) -> tuple[Keys, list[Condition]] | None:
     """(keys by which the source rows identify rows of the view, other conditions of ON).
 
     None if literals cannot identify the rows: a key is NULL or floating-point, or two source rows have the same key.
     """
-    parts = _open(_conditions(merge, source), source)
-    given = [each.name for part in parts for each in part.find_all(exp.Column) if is_of_source(each)]
+    parts = _open((_decided(each, source) for each in on), source)
+    given = [each.name for part in parts for each in tree_of(part).find_all(exp.Column) if _is_of_source(each)]
     # Spark optimises `v.x <=> 0.0 AND CAST(v.x AS STRING) <=> '0.0'` wrongly: the literal replaces v.x in both, so that -0.0
     # passes
     if any(is_float(type_of(source.type(name))) for name in given):
         return None
-    keys = Keys(source, tuple(pair for part in parts for pair in _key(part, source)))
-    return (keys, [part for part in parts if not _key(part, source)]) if keys.are_usable else None
+    found = [part for part in parts if isinstance(part, Key) and part.unless is None]
+    keys = Keys(source, tuple((key.given, key.stored) for key in found))
+    return (keys, [part for part in parts if part not in found]) if keys.are_usable else None
 
 
-def _conditions(merge: exp.Merge, source: SourceRows) -> Iterator[exp.Expr]:
-    """The conjuncts of ON for these rows. `any_id OR v.id <=> d.id` becomes one of its
-    sides if `any_id` is the same in all rows.
-    """
-    for part in conjuncts(merge.args["on"]):
-        either = part.unnest()
-        if isinstance(either, exp.Or) and is_of_source(either.left):
-            name = either.left.name
-            part = either.right if all(source.cell(row, name) is False for row in source.rows) else part
-        yield part
+def _decided(condition: Condition, source: SourceRows) -> Condition:
+    """The condition for these rows. `any_id OR v.id <=> d.id` becomes `v.id <=> d.id` if `any_id` is false in all of them."""
+    if not isinstance(condition, Key) or condition.unless is None:
+        return condition
+    is_needed = all(source.cell(row, condition.unless) is False for row in source.rows)
+    return replace(condition, unless=None) if is_needed else condition
 
 
-def _open(conditions: Iterable[exp.Expr], source: SourceRows) -> list[exp.Expr]:
+def _open(conditions: Iterable[Condition], source: SourceRows) -> list[Condition]:
     """The conditions that are not known to be true for all source rows."""
-    return [each for each in conditions if any(source.holds(each, row) is not True for row in source.rows)]
+    return [each for each in conditions if any(source.holds((each,), row) is not True for row in source.rows)]
 
 
-def _key(part: exp.Expr, source: SourceRows) -> tuple[tuple[str, exp.Column], ...]:
-    """((source column name, view column),) if the condition is that the two are the same; else ()."""
-    if not isinstance(part, exp.NullSafeEQ):
-        return ()
-    stored, given = part.left, part.right
-    return ((given.name, stored),) if isinstance(stored, exp.Column) and is_of_source(given) else ()
+def _is_of_source(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Column) and node.table == SOURCE
 
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of the source rows. `columns`: pairs (source column name, view column that must have its value)."""
+    """The keys of the source rows. `columns`: pairs (column of the source, column of the view that must have its value)."""
 
     source: SourceRows
-    columns: tuple[tuple[str, exp.Column], ...]
+    columns: tuple[tuple[str, str], ...]
 
     @cached_property
     def values(self) -> tuple[Row, ...]:
@@ -99,22 +91,22 @@ class Keys:
     def are_usable(self) -> bool:
         return len(set(self.values)) == len(self.values) and all(cell is not None for value in self.values for cell in value)
 
-    def tests(self) -> Iterator[exp.Expr]:
-        """Conditions that a row of the view has one of the keys. They use IN, by which Delta skips files."""
-        for name, column in self.columns:
+    def tests(self, table: str | None = TARGET) -> Iterator[exp.Expr]:
+        """Conditions that a row of the view, under this alias, has one of the keys. They use IN, by which Delta skips files."""
+        for name, stored in self.columns:
             cells = tuple(dict.fromkeys(self.source.cell(row, name) for row in self.source.rows))
             values = [_value(cell, self.source.type(name)) for cell in cells]
             yield (
-                exp.EQ(this=column.copy(), expression=values[0])
+                exp.EQ(this=column(stored, table), expression=values[0])
                 if len(values) == 1
-                else exp.In(this=column.copy(), expressions=values)
+                else exp.In(this=column(stored, table), expressions=values)
             )
         if len(self.columns) > 1 and len(self.values) > 1:
             yield exp.ArrayContains(this=self._array(), expression=self._of_stored_row())
 
     def looked_up(self, expression: exp.Expr) -> exp.Expr:
         """The expression with each source column replaced by its value in the source row that has the key of the stored row."""
-        return expression.transform(lambda node: self._value_of(node.name) if is_of_source(node) else node)
+        return expression.transform(lambda node: self._value_of(node.name) if _is_of_source(node) else node)
 
     def _value_of(self, name: str) -> exp.Expr:
         cells, kind = tuple(self.source.cell(row, name) for row in self.source.rows), self.source.type(name)
@@ -137,8 +129,8 @@ class Keys:
     def _of_stored_row(self) -> exp.Expr:
         """The key of the stored row, in the form of the elements of `_array`."""
         if len(self.columns) == 1:
-            return self.columns[0][1].copy()
-        return _struct([_cast(column.copy(), self.source.type(name)) for name, column in self.columns])
+            return column(self.columns[0][1], TARGET)
+        return _struct([_cast(column(stored, TARGET), self.source.type(name)) for name, stored in self.columns])
 
 
 def _struct(values: Sequence[exp.Expr]) -> exp.Struct:

@@ -4,6 +4,7 @@ read.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -18,9 +19,9 @@ from dbt_idivm.algebra.types import distinguishable
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.operators.scan import reads_tables
 from dbt_idivm.script.binding import StatementBinder
-from dbt_idivm.script.merge import OP, SOURCE, Merge, source_query
+from dbt_idivm.script.merge import OP, SOURCE, TARGET, Clause, Condition, Key, Matching, Merge, inserting, op_is, updating
 from dbt_idivm.script.stored import Stored
-from dbt_idivm.script.ways import Application, Shape, Write
+from dbt_idivm.script.ways import Application, Change, Shape
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Direct(Application):
     def assigned(self) -> frozenset[str]:
         return frozenset(name for diff in self.idiffs for name in diff.assigned if diff.kind is UPD or not diff.fresh)
 
-    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Write:
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Change:
         return direct_merge(view, self.idiffs, binder, target)
 
 
@@ -77,7 +78,7 @@ def _differ_in_constants(one: IDiff, other: IDiff) -> bool:
     return any(fixed.get(name, value) != value for name, value in other.constants)
 
 
-def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str) -> exp.Merge:
+def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str) -> Merge:
     """The MERGE that applies the i-diffs. There must be at least one, and they must pass `is_direct`."""
     tags = [f"{diff.kind}_{number}" if len(idiffs) > 1 else None for number, diff in enumerate(idiffs, 1)]
     naming = tuple(name for name in view.root.columns if any(name in d.ids for d in idiffs))
@@ -88,11 +89,10 @@ def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinde
         for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True))
     ]
     broadcast = binder.is_source_broadcast(*(diff.relation for diff in idiffs))
-    merge = Merge(target, binder.binding.dialect)
-    merge.on(*(_match(view, name, name in partial) for name in naming))
-    for diff, tag in zip(idiffs, tags, strict=True):
-        _clauses(view, merge, diff, tag)
-    return merge.build(source_query(binder.attach(union_all(parts)), broadcast=broadcast))
+    on = tuple(Key(view.stored(name), name, f"any_{name}" if name in partial else None) for name in naming)
+    clauses = tuple(clause for diff, tag in zip(idiffs, tags, strict=True) for clause in _clauses(view, diff, tag))
+    table = binder.binding.dialect.table(target, None)
+    return Merge(table, binder.attach(union_all(parts)), Matching(on, clauses), broadcast=broadcast)
 
 
 def rows_of(view: Stored, earlier: tuple[IDiff, ...], diff: IDiff, binder: StatementBinder) -> Block:
@@ -121,26 +121,20 @@ def _tagged(block: Block, diff: IDiff, tag: str | None, columns: tuple[str, ...]
     return query.select(*(alias(value, name) for name, value in named.items()), append=not named, copy=False)
 
 
-def _match(view: Stored, name: str, partial: bool) -> exp.Expr:
-    test = same(Merge.target(view.stored(name)), column(name, SOURCE))
-    return exp.paren(exp.or_(column(f"any_{name}", SOURCE), test)) if partial else test
-
-
-def _clauses(view: Stored, merge: Merge, diff: IDiff, tag: str | None) -> None:
-    tagged = exp.EQ(this=column(OP, SOURCE), expression=exp.Literal.string(tag)) if tag else None
+def _clauses(view: Stored, diff: IDiff, tag: str | None) -> Iterator[Clause]:
+    tagged: tuple[Condition, ...] = (op_is(tag),) if tag else ()
     if diff.kind is DEL:
-        merge.matched_delete(tagged)
+        yield Clause("delete", tagged)
         return
     assigned = {c.name: column(c.attribute, SOURCE) for c in view.columns if c.attribute in diff.assigned}
     if assigned and not diff.fresh:  # an INS with IDs only does not change a stored row
         types = {c.name: view.root.types[c.attribute] for c in view.columns}
         equal = exp.and_(
             *(
-                same(distinguishable(Merge.target(name), types[name]), distinguishable(value.copy(), types[name]))
+                same(distinguishable(column(name, TARGET), types[name]), distinguishable(value.copy(), types[name]))
                 for name, value in assigned.items()
             )
         )
-        changed: exp.Expr = exp.Not(this=exp.paren(equal))
-        merge.matched_update(exp.and_(tagged, changed) if tagged else changed, assigned)
+        yield from updating((*tagged, exp.Not(this=exp.paren(equal))), assigned)
     if diff.kind is INS:
-        merge.not_matched_insert(tagged, {c.name: column(c.attribute, SOURCE) for c in view.columns})
+        yield inserting(tagged, {c.name: column(c.attribute, SOURCE) for c in view.columns})

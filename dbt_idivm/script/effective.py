@@ -28,8 +28,8 @@ from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.optimize import optimize_rows
 from dbt_idivm.script.binding import StatementBinder
-from dbt_idivm.script.merge import OP, Merge, source_query
-from dbt_idivm.script.replace import COPIES, STORED, counted, replace_by_id, replace_copies, stored_rows
+from dbt_idivm.script.merge import OP, Merge
+from dbt_idivm.script.replace import COPIES, STORED, counted, exploded, replace_by_id, replace_copies, stored_rows
 from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.ways import Application, WayName
 
@@ -64,14 +64,10 @@ class Effective(Application):
         return frozenset(found.union(*(set(rows.columns) for rows in self.evaluated)))
 
     @property
-    def unmatched(self) -> str:
-        return "I"
-
-    @property
     def has_whole_rows(self) -> bool:
         return True
 
-    def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Merge:
         return effective_merge(view, self, binder, target)
 
 
@@ -134,7 +130,7 @@ class _Work:
         return bool(self.of(REC) or self.of(INS))
 
 
-def effective_merge(view: Stored, application: Effective, binder: StatementBinder, target: str) -> exp.Merge:
+def effective_merge(view: Stored, application: Effective, binder: StatementBinder, target: str) -> Merge:
     """The MERGE of the i-diffs' exact effect."""
     for each in (*application.before, *(diff.relation for diff in application.idiffs)):
         if isinstance(each, Named):
@@ -145,9 +141,10 @@ def effective_merge(view: Stored, application: Effective, binder: StatementBinde
     binder.definitions[OLD] = _old_rows(work, target)
     for name in application.after:
         binder.define(name)
-    merge = Merge(target, binder.binding.dialect)
-    query = _by_id(work, merge) if view.root.unique else _by_copies(work, merge)
-    return merge.build(source_query(binder.attach(query), broadcast=work.few))
+    query, matching = (
+        (_by_id(work), replace_by_id(view, update="U")) if view.root.unique else (_by_copies(work), replace_copies(view))
+    )
+    return Merge(binder.binding.dialect.table(target, None), binder.attach(query), matching, broadcast=work.few)
 
 
 def _old_rows(work: _Work, target: str) -> exp.Select:
@@ -232,8 +229,8 @@ def _updating(work: _Work) -> tuple[list[exp.Join], dict[str, Branches]]:
     }
 
 
-def _by_id(work: _Work, merge: Merge) -> exp.Select:
-    """One source row for each view row that differs; adds the clauses that apply it to `merge`."""
+def _by_id(work: _Work) -> exp.Select:
+    """One source row for each view row that differs."""
     ids = work.view.root.ids
     joins, assigned = _updating(work)
     dead: exp.Expr = column(_DEAD, OLD)
@@ -252,9 +249,7 @@ def _by_id(work: _Work, merge: Merge) -> exp.Select:
     for join in joins:
         query = query.join(join, copy=False)
     equal = _unchanged(work, {name: branches for name, branches in assigned.items() if name not in ids})
-    query = query.where(exp.or_(inserted, dead, exp.Not(this=exp.paren(equal))))
-    replace_by_id(work.view, merge, update="U")
-    return query
+    return query.where(exp.or_(inserted, dead, exp.Not(this=exp.paren(equal))))
 
 
 def _unchanged(work: _Work, assigned: Mapping[str, Branches]) -> exp.Expr:
@@ -296,14 +291,14 @@ def _marked(name: str) -> exp.Subquery:
     return subquery(rows, name)
 
 
-def _by_copies(work: _Work, merge: Merge) -> exp.Select:
+def _by_copies(work: _Work) -> exp.Select:
     """One D row for each distinct row whose number of copies changes, and one I row for each copy in the post-state."""
     names = work.view.root.columns
     parts = _new_rows(work)
     if work.updates:
         parts.append(_updated_rows(work))
     work.binder.definitions[NEW] = union_all(parts) if parts else named_block(OLD, names, OLD).filter(exp.false()).select()
-    return replace_copies(work.view, _changed(work.view), merge)
+    return exploded(work.view, _changed(work.view))
 
 
 def _updated_rows(work: _Work) -> exp.Select:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from sqlglot import exp
 
@@ -24,6 +24,7 @@ from dbt_idivm.algebra.expressions import conjuncts
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.script.value_range import TEXT, Range, inlined, integer, joined
 
+Tree = TypeVar("Tree", bound=exp.Expr)
 Types: TypeAlias = Mapping[tuple[str, str], exp.DataType]
 # From this number of rows on, reading the rows between the values takes longer than planning one condition per interval.
 MANY_ROWS = 2_000_000
@@ -31,11 +32,11 @@ Columns: TypeAlias = dict[tuple[str, str], Range]  # (alias, column) → the ran
 
 
 def add_key_ranges(
-    tree: exp.Expression,
+    tree: Tree,
     types: Types = MappingProxyType({}),
     staged: Mapping[tuple[str, str], Range] = MappingProxyType({}),
     large: frozenset[str] = frozenset(),
-) -> exp.Expression:
+) -> Tree:
     """Add literal ranges to the statement, which is changed in place and returned.
 
     `types`: (table, column) → its type; a column of unknown type gets no range. Only strings get a range of text: a

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import SIGN
@@ -16,7 +18,7 @@ from dbt_idivm.script.dialect import net_rows
 from dbt_idivm.script.merge import insert_into
 from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.tuple_based import TupleBased, Tuples, type_in
-from dbt_idivm.script.ways import IsEmpty, Shape, Write
+from dbt_idivm.script.ways import IsEmpty, Shape
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class LoggedTuples(Tuples):
     def assigned(self) -> frozenset[str]:
         return frozenset()
 
-    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Write:
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Insert:
         """The INSERT into the log."""
         shown = [each for each in view.columns if not each.hidden]
         names = tuple(each.name for each in shown)

@@ -1,73 +1,157 @@
-"""MERGE and INSERT into a maintained table as sqlglot trees."""
+"""The change of a maintained table by source rows, as a record. It becomes a MERGE, or a cheaper statement (`known_rows.py`),
+once it is known what is fetched of these rows. Only then is it a tree.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import hinted, subquery
-from dbt_idivm.algebra.expressions import column, conjunction, identifier
-from dbt_idivm.script.dialect import Dialect
+from dbt_idivm.algebra.expressions import column, conjunction, identifier, same
 
 TARGET, SOURCE = "v", "d"  # the view and the diff
 OP = "idivm_op"
+_COMPARISONS = {"=": (exp.EQ, operator.eq), "<": (exp.LT, operator.lt), ">": (exp.GT, operator.gt)}
 
 
-def source_query(query: exp.Query, *, broadcast: bool) -> exp.Query:
-    """The query as the source of a MERGE, under a broadcast hint if requested."""
-    if not broadcast:
-        return query
-    return hinted(exp.Select(expressions=[exp.Star()]).from_(subquery(query, "z")), ["z"])
+@dataclass(frozen=True)
+class Comparison:
+    """The condition that a column of the source compares with a literal. It does not depend on the stored row."""
+
+    name: str
+    comparison: Literal["=", "<", ">"]
+    value: str | int
+
+    def holds(self, cell: object) -> bool | None:
+        """Whether it is true for this cell of the column; None if the cell has another type than the literal."""
+        return bool(_COMPARISONS[self.comparison][1](cell, self.value)) if isinstance(cell, type(self.value)) else None
+
+    @property
+    def tree(self) -> exp.Expr:
+        return _COMPARISONS[self.comparison][0](this=column(self.name, SOURCE), expression=exp.convert(self.value))
 
 
-def unhinted(source: exp.Query) -> exp.Query:
-    """The query that was passed to `source_query`."""
-    inner = source.args["from_"].this if isinstance(source, exp.Select) and source.args.get("hint") else None
-    return inner.this if isinstance(inner, exp.Subquery) and source.is_star else source
+@dataclass(frozen=True)
+class Key:
+    """The condition that a stored column is the same as the column `given` of the source.
+
+    `unless`: a column of the source that is true for the rows that this key does not restrict.
+    """
+
+    stored: str
+    given: str
+    unless: str | None = None
+
+    @property
+    def tree(self) -> exp.Expr:
+        test = same(column(self.stored, TARGET), column(self.given, SOURCE))
+        return test if self.unless is None else exp.paren(exp.or_(column(self.unless, SOURCE), test))
+
+
+Condition: TypeAlias = Comparison | Key | exp.Expr  # an expression depends on the stored row in another way than a key
+
+
+def op_is(value: str) -> Comparison:
+    """The condition that the source row has this operation."""
+    return Comparison(OP, "=", value)
+
+
+def tree_of(condition: Condition) -> exp.Expr:
+    return condition.copy() if isinstance(condition, exp.Expr) else condition.tree
+
+
+@dataclass(frozen=True)
+class Clause:
+    """What is done with source rows that satisfy all `conditions`, and match a stored row unless the action is an insert.
+
+    `values`: (stored column, its new value) for an update or an insert.
+    """
+
+    action: Literal["delete", "update", "insert"]
+    conditions: tuple[Condition, ...] = ()
+    values: tuple[tuple[str, exp.Expr], ...] = ()
+
+    @property
+    def is_matched(self) -> bool:
+        return self.action != "insert"
+
+    @property
+    def tree(self) -> exp.When:
+        condition = conjunction(map(tree_of, self.conditions))
+        return exp.When(matched=self.is_matched, condition=condition, then=self._then())
+
+    def _then(self) -> exp.Expr:
+        if self.action == "delete":
+            return exp.Var(this="DELETE")
+        if self.action == "update":
+            return exp.Update(expressions=[exp.EQ(this=column(name), expression=value.copy()) for name, value in self.values])
+        names, values = [column(name) for name, _ in self.values], [value.copy() for _, value in self.values]
+        return exp.Insert(this=exp.Tuple(expressions=names), expression=exp.Tuple(expressions=values))
+
+
+def updating(conditions: Iterable[Condition], values: Mapping[str, exp.Expr]) -> tuple[Clause, ...]:
+    """The clause that assigns values to a stored row; none if there are no values."""
+    return (Clause("update", tuple(conditions), tuple(values.items())),) if values else ()
+
+
+def inserting(conditions: Iterable[Condition], values: Mapping[str, exp.Expr]) -> Clause:
+    return Clause("insert", tuple(conditions), tuple(values.items()))
+
+
+@dataclass(frozen=True)
+class Matching:
+    """How source rows are applied: a row matches the stored rows for which all conditions `on` are true, and of the clauses for
+    matched rows it fires the first one that it satisfies. `unmatched`: the rows that satisfy it certainly match no stored row.
+    """
+
+    on: tuple[Condition, ...]
+    clauses: tuple[Clause, ...]
+    unmatched: Comparison | None = None
+
+
+@dataclass(frozen=True)
+class Merge:
+    """The rows of `source`, a query, and how they are applied to `table`. `broadcast`: whether the source gets a hint."""
+
+    table: exp.Table
+    source: exp.Query
+    matching: Matching
+    broadcast: bool = False
+
+    @property
+    def target(self) -> exp.Expr:
+        """The table under its alias."""
+        return exp.alias_(self.table, TARGET, table=True)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the source that conditions and clauses use, each once."""
+        parts = (self._on, self._whens)
+        return tuple(dict.fromkeys(each.name for part in parts for each in part.find_all(exp.Column) if each.table == SOURCE))
+
+    @property
+    def tree(self) -> exp.Merge:
+        source = self.source.copy()
+        if self.broadcast:
+            source = hinted(exp.Select(expressions=[exp.Star()]).from_(subquery(source, "z")), ["z"])
+        return exp.Merge(this=self.target, using=subquery(source, SOURCE), on=self._on, whens=self._whens)
+
+    @property
+    def _on(self) -> exp.Expr:
+        return conjunction(map(tree_of, self.matching.on)) or exp.true()
+
+    @property
+    def _whens(self) -> exp.Whens:
+        # Spark requires every WHEN MATCHED to come before the first WHEN NOT MATCHED
+        clauses = sorted(self.matching.clauses, key=lambda clause: not clause.is_matched)
+        return exp.Whens(expressions=[clause.tree for clause in clauses])
 
 
 def insert_into(table: exp.Table, names: Sequence[str], query: exp.Query) -> exp.Insert:
     """INSERT of the query's rows. Its columns are the columns `names` of the table, in this order."""
     return exp.Insert(this=exp.Schema(this=table, expressions=[identifier(name) for name in names]), expression=query)
-
-
-def op_is(value: str) -> exp.EQ:
-    """The condition that the source row has this operation."""
-    return exp.EQ(this=column(OP, SOURCE), expression=exp.Literal.string(value))
-
-
-class Merge:
-    """Collects the clauses of one MERGE INTO target."""
-
-    def __init__(self, target: str, dialect: Dialect) -> None:
-        self._target = exp.alias_(dialect.table(target, None), TARGET, table=True)
-        self._on: list[exp.Expr] = []
-        self._whens: list[exp.When] = []
-
-    @staticmethod
-    def target(name: str) -> exp.Column:
-        return column(name, TARGET)
-
-    def on(self, *conditions: exp.Expr) -> None:
-        self._on.extend(conditions)
-
-    def matched_delete(self, condition: exp.Expr | None) -> None:
-        self._whens.append(exp.When(matched=True, condition=condition, then=exp.Var(this="DELETE")))
-
-    def matched_update(self, condition: exp.Expr | None, values: Mapping[str, exp.Expr]) -> None:
-        if values:
-            then = exp.Update(expressions=[exp.EQ(this=column(name), expression=value) for name, value in values.items()])
-            self._whens.append(exp.When(matched=True, condition=condition, then=then))
-
-    def not_matched_insert(self, condition: exp.Expr | None, values: Mapping[str, exp.Expr]) -> None:
-        then = exp.Insert(
-            this=exp.Tuple(expressions=[column(name) for name in values]), expression=exp.Tuple(expressions=list(values.values()))
-        )
-        self._whens.append(exp.When(matched=False, condition=condition, then=then))
-
-    def build(self, source: exp.Query) -> exp.Merge:
-        on = conjunction(self._on) if self._on else exp.true()
-        # Spark requires every WHEN MATCHED to come before the first WHEN NOT MATCHED
-        whens = sorted(self._whens, key=lambda when: not when.args["matched"])
-        return exp.Merge(this=self._target, using=subquery(source, SOURCE), on=on, whens=exp.Whens(expressions=whens))

@@ -18,7 +18,7 @@ from dbt_idivm.algebra.block import Block, Source, subquery
 from dbt_idivm.algebra.expressions import alias, column, same
 from dbt_idivm.algebra.types import distinguishable, is_blurred, is_comparable
 from dbt_idivm.script.binding import StatementBinder
-from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, op_is
+from dbt_idivm.script.merge import OP, SOURCE, TARGET, Clause, Key, Matching, inserting, op_is, updating
 from dbt_idivm.script.stored import Stored
 
 COPIES, STORED = "idivm_copies", "idivm_stored"
@@ -32,14 +32,14 @@ def stored_rows(view: Stored, binder: StatementBinder, target: str) -> Block:
     return Block((Source(table),), {name: column(view.stored(name), stored) for name in view.root.columns})
 
 
-def replace_by_id(view: Stored, merge: Merge, *, update: str) -> None:
-    """Add the clauses for source rows with an ID: D deletes the row, `update` assigns its other columns, I inserts a new row."""
-    ids = view.root.ids
-    merge.on(*(same(Merge.target(view.stored(name)), column(name, SOURCE)) for name in ids))
-    merge.matched_delete(op_is("D"))
+def replace_by_id(view: Stored, *, update: str) -> Matching:
+    """Source rows with an ID: D deletes the row, `update` assigns its other columns, I inserts a new row."""
+    ids, insert = view.root.ids, op_is("I")
     values = {c.name: column(c.attribute, SOURCE) for c in view.columns}
-    merge.matched_update(op_is(update), {c.name: values[c.name] for c in view.columns if c.attribute not in ids})
-    merge.not_matched_insert(op_is("I"), values)
+    others = {c.name: values[c.name] for c in view.columns if c.attribute not in ids}
+    clauses = (Clause("delete", (op_is("D"),)), *updating([op_is(update)], others), inserting([insert], values))
+    on = tuple(Key(view.stored(name), name) for name in ids)
+    return Matching(on, clauses, unmatched=None if op_is(update) == insert else insert)
 
 
 def counted(view: Stored, parts: Sequence[exp.Query]) -> exp.Select:
@@ -59,21 +59,22 @@ def counted(view: Stored, parts: Sequence[exp.Query]) -> exp.Select:
     )
 
 
-def replace_copies(view: Stored, changed: exp.Select, merge: Merge) -> exp.Select:
-    """The source for `merge`, to which clauses are added. `changed`: distinct view rows,
-    their COPIES in the post-state, and STORED.
-    """
+def replace_copies(view: Stored) -> Matching:
+    """Source rows without an ID: D deletes all copies of the row, I inserts one."""
     names, types = view.root.columns, view.root.types
-    merge.on(op_is("D"), *(same(Merge.target(view.stored(n)), column(n, SOURCE)) for n in names if is_comparable(types[n])))
-    merge.on(
-        *(
-            same(distinguishable(Merge.target(view.stored(n)), types[n]), distinguishable(column(n, SOURCE), types[n]))
-            for n in names
-            if is_blurred(types[n])
-        )
+    keys = (Key(view.stored(name), name) for name in names if is_comparable(types[name]))
+    texts = (
+        same(*(distinguishable(side, types[name]) for side in (column(view.stored(name), TARGET), column(name, SOURCE))))
+        for name in names
+        if is_blurred(types[name])
     )
-    merge.matched_delete(None)
-    merge.not_matched_insert(op_is("I"), {c.name: column(c.attribute, SOURCE) for c in view.columns})
+    values = {c.name: column(c.attribute, SOURCE) for c in view.columns}
+    return Matching((op_is("D"), *keys, *texts), (Clause("delete"), inserting([op_is("I")], values)))
+
+
+def exploded(view: Stored, changed: exp.Select) -> exp.Select:
+    """The source rows for `replace_copies`. `changed`: distinct view rows, their COPIES in the post-state, and STORED."""
+    names = view.root.columns
     # Spark does not resolve a MERGE whose source uses the grouped rows twice, so each row is exploded into its D and I rows
     first_copy = exp.Sub(this=exp.Literal.number(1), expression=exp.column(STORED))
     series = exp.GenerateSeries(start=first_copy, end=exp.column(COPIES), step=exp.Literal.number(1))

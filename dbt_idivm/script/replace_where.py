@@ -22,9 +22,8 @@ from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import alias
 from dbt_idivm.script.binding import Staged
 from dbt_idivm.script.by_key import named_by_literals
-from dbt_idivm.script.merge import OP, SOURCE, op_is, unhinted
-from dbt_idivm.script.source_rows import Expected, SourceQuery, SourceRows, query_of, without_ranges
-from dbt_idivm.script.ways import Application
+from dbt_idivm.script.merge import OP, SOURCE, Clause, Key, Merge, op_is, tree_of
+from dbt_idivm.script.source_rows import Expected, SourceQuery, SourceRows, query_of
 
 STAGED = "idivm_source"
 KEYS = 10_000  # maximal number of literal keys in one statement
@@ -47,44 +46,35 @@ class KeyedSource:
         return exp.Select(expressions=[exp.Star()]).from_(self.staged.name)
 
 
-def keyed_source(merge: exp.Merge, application: Application, expected: Expected) -> KeyedSource | None:
-    """The source to be staged, and the query for its keys; None if the view's rows cannot be replaced by key."""
-    on = without_ranges(merge).args["on"]
-    if not application.has_whole_rows or not isinstance(on, exp.NullSafeEQ) or _inserted(merge) is None:
+def keyed_source(merge: Merge, expected: Expected) -> KeyedSource | None:
+    """The source to be staged, and the query for its keys, for a MERGE whose source rows are whole rows of the view; None if
+    they cannot be replaced by key.
+    """
+    key, *others = merge.matching.on or (None,)
+    if others or not isinstance(key, Key) or key.unless is not None or _insert(merge) is None:
         return None
-    staged = Staged(STAGED, unhinted(merge.args["using"].this).copy(), "changes of the view")
-    names = (on.right.name, OP)
-    keys = query_of(names, expected, exp.Select(expressions=[exp.Star()]).from_(STAGED), KEYS)
-    return None if keys is None else KeyedSource(staged, keys)
+    rows = exp.Select(expressions=[exp.Star()]).from_(STAGED)
+    keys = query_of((key.given, OP), expected, rows, KEYS)
+    return None if keys is None else KeyedSource(Staged(STAGED, merge.source.copy(), "changes of the view"), keys)
 
 
-def replace_where(merge: exp.Merge, keys: SourceRows, rows: exp.Query) -> exp.Insert | None:
+def replace_where(merge: Merge, keys: SourceRows, rows: exp.Query) -> exp.Insert | None:
     """The REPLACE WHERE equivalent to `merge`. `rows`: source rows, each a whole row of the
     view. `keys`: key and operation of each.
 
     None if the view's rows cannot be replaced by key.
     """
-    found, inserted = named_by_literals(without_ranges(merge), keys), _inserted(merge)
-    if found is None or inserted is None:
+    found, insert = named_by_literals(merge.matching.on, keys), _insert(merge)
+    if found is None or insert is None:
         return None
     names, rest = found
     if rest or [keys.type(name) in _FILTERED for name, _ in names.columns] != [True]:
         return None
-    (test,) = names.tests()
-    columns = [name.name for name in inserted.this.expressions]
-    values = [alias(value, name) for name, value in zip(columns, inserted.expression.expressions, strict=True)]
-    query = exp.Select(expressions=values).from_(subquery(rows, SOURCE))
-    table = merge.this.copy()
-    table.set("alias", None)
-    return exp.Insert(this=table, where=_unqualified(test), expression=query.where(exp.Not(this=op_is("D"))))
+    (test,) = names.tests(table=None)  # REPLACE WHERE has no alias
+    query = exp.Select(expressions=[alias(value, name) for name, value in insert.values]).from_(subquery(rows, SOURCE))
+    return exp.Insert(this=merge.table.copy(), where=test, expression=query.where(exp.Not(this=tree_of(op_is("D")))))
 
 
-def _inserted(merge: exp.Merge) -> exp.Insert | None:
-    """The INSERT clause, which has the values of all columns in the order of the table."""
-    whens = merge.args["whens"].expressions
-    return next((when.args["then"] for when in whens if not when.args["matched"]), None)
-
-
-def _unqualified(test: exp.Expr) -> exp.Expr:
-    """A condition on the table without its alias, which REPLACE WHERE does not have."""
-    return test.transform(lambda node: exp.Column(this=node.this) if isinstance(node, exp.Column) else node)
+def _insert(merge: Merge) -> Clause | None:
+    """The clause that inserts, which has the values of all columns in the order of the table."""
+    return next((clause for clause in merge.matching.clauses if not clause.is_matched), None)

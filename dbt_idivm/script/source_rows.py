@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
-from dbt_idivm.algebra.expressions import column, conjunction, conjuncts
+from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.types import DIALECT
 from dbt_idivm.script.dialect import Dialect, encode, is_inlinable
 from dbt_idivm.script.diff import INLINE_ROWS, Row, Value, are_inlined, fetched_row
-from dbt_idivm.script.merge import OP, SOURCE, unhinted
+from dbt_idivm.script.merge import OP, SOURCE, Comparison, Condition, Key, Merge
 
 Expected: TypeAlias = Mapping[str, exp.DataType]  # attribute of the view → type
 
@@ -43,11 +43,9 @@ class SourceQuery:
         return SourceRows(self.names, kinds, rows) if are_inlined(rows) else None
 
 
-def source_query_of(merge: exp.Merge, types: Expected) -> SourceQuery | None:
+def source_query_of(merge: Merge, types: Expected) -> SourceQuery | None:
     """The query for the source rows; None if some values cannot be inlined. `types`: attribute of the view → type."""
-    parts = (merge.args["on"], merge.args["whens"])
-    names = tuple(dict.fromkeys(found.name for part in parts for found in part.find_all(exp.Column) if found.table == SOURCE))
-    return query_of(names, types, unhinted(merge.args["using"].this).copy(), INLINE_ROWS)
+    return query_of(merge.names, types, merge.source.copy(), INLINE_ROWS)
 
 
 def query_of(names: Sequence[str], types: Expected, rows: exp.Query, most: int) -> SourceQuery | None:
@@ -98,40 +96,18 @@ class SourceRows:
         """A SELECT of these rows as literals."""
         return dialect.rows(tuple(zip(self.names, self.types, strict=True)), self.rows, "r")
 
-    def holds(self, condition: exp.Expr | None, row: Row) -> bool | None:
-        """Whether a condition of a MERGE is true for a source row; None if that depends on the stored row."""
-        tests = [self._test(part.unnest(), row) for part in conjuncts(condition)] if condition is not None else []
+    def holds(self, conditions: Iterable[Condition], row: Row) -> bool | None:
+        """Whether all conditions are true for a source row; None if that depends on the stored row."""
+        tests = {self._holds(each, row) for each in conditions}
         return False if False in tests else None if None in tests else True
 
-    def _test(self, part: exp.Expr, row: Row) -> bool | None:
-        if isinstance(part, exp.And):
-            return self.holds(part, row)
-        if isinstance(part, exp.Or) and is_of_source(part.left):
-            # `any_id`: set for i-diffs that do not have this ID
-            return True if self.cell(row, part.left.name) is True else self._test(part.right.unnest(), row)
-        if not isinstance(part, exp.EQ | exp.GT | exp.LT) or not is_of_source(part.left):
-            return None
-        cell, literal = self.cell(row, part.left.name), part.right
-        if not isinstance(literal, exp.Literal):
-            return None
-        if isinstance(part, exp.EQ):
-            return cell == literal.name if isinstance(cell, str) and literal.is_string else None
-        if not isinstance(cell, int) or not literal.is_int:
-            return None
-        return cell > int(literal.name) if isinstance(part, exp.GT) else cell < int(literal.name)
+    def _holds(self, condition: Condition, row: Row) -> bool | None:
+        if isinstance(condition, Comparison):
+            return condition.holds(self.cell(row, condition.name))
+        is_any = isinstance(condition, Key) and condition.unless is not None and self.cell(row, condition.unless) is True
+        return True if is_any else None
 
 
 def _has_encoding_of(kind: str, expected: str) -> bool:
     """Whether a value of type `kind` that was encoded as type `expected` can be decoded."""
     return is_inlinable(kind) and encode(exp.column("x"), kind) == encode(exp.column("x"), expected)
-
-
-def without_ranges(merge: exp.Merge) -> exp.Merge:
-    """The MERGE without its source and without the literal ranges of its ON, which the rows imply (`key_ranges.py`)."""
-    on = conjunction(part for part in conjuncts(merge.args["on"]) if any(map(is_of_source, part.find_all(exp.Column))))
-    return exp.Merge(this=merge.this.copy(), on=on or exp.true(), whens=merge.args["whens"].copy())
-
-
-def is_of_source(side: exp.Expr) -> bool:
-    """Whether the expression is a column of the source."""
-    return isinstance(side, exp.Column) and side.table == SOURCE

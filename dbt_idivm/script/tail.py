@@ -30,6 +30,7 @@ from dbt_idivm.script.diff import FeedDiff, NetDiff
 from dbt_idivm.script.effective import Effective, effective
 from dbt_idivm.script.extremes import only_comes
 from dbt_idivm.script.leaves import diff_leaves, leaves
+from dbt_idivm.script.merge import Merge
 from dbt_idivm.script.prune_empty import prune_empty
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, fetching, name_of
 from dbt_idivm.script.stored import Stored
@@ -212,7 +213,7 @@ class Recomputing(Effective):
     def view_mentions(self) -> int:
         return 1 + (self.work.last is None)
 
-    def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Merge:
         assert self.late is not None
         self.work.define(view, binder, target)
         binder.definitions[LATE_PARTITIONS] = self.late.query(binder.binding.dialect)

@@ -26,11 +26,11 @@ from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT, net_rows
 from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.leaves import diff_leaves
-from dbt_idivm.script.merge import OP, Merge, source_query
+from dbt_idivm.script.merge import OP, Merge
 from dbt_idivm.script.prune_empty import prune_empty
-from dbt_idivm.script.replace import COPIES, STORED, counted, replace_by_id, replace_copies, stored_rows
+from dbt_idivm.script.replace import COPIES, STORED, counted, exploded, replace_by_id, replace_copies, stored_rows
 from dbt_idivm.script.stored import Stored
-from dbt_idivm.script.ways import Application, IsEmpty, Shape, Way, Write
+from dbt_idivm.script.ways import Application, Change, IsEmpty, Shape, Way
 
 NET = "net_rows"
 _LAST = "idivm_last"
@@ -87,17 +87,21 @@ class Tuples(Application):
     def assigned(self) -> frozenset[str]:
         return frozenset(self.root.columns) - set(self.root.ids if self.root.unique else self.root.columns)
 
-    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Write:
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Change:
         return tuple_merge(view, self.rows, binder, target)
 
 
-def tuple_merge(view: Stored, rows: Relation, binder: StatementBinder, target: str) -> exp.Merge:
+def tuple_merge(view: Stored, rows: Relation, binder: StatementBinder, target: str) -> Merge:
     """The MERGE of the view's net tuples. `rows`: its signed rows."""
     signed = subquery(rows.block(binder).select(), "signed_rows")
     binder.definitions[NET] = net_rows(signed, [(name, name, type_in(view, name)) for name in view.root.columns], column(SIGN))
-    merge = Merge(target, binder.binding.dialect)
-    query = _by_id(view, merge) if view.root.unique else _by_copies(view, binder, target, merge)
-    return merge.build(source_query(binder.attach(query), broadcast=binder.is_source_broadcast(rows)))
+    query, matching = (
+        (_by_id(view), replace_by_id(view, update="I"))
+        if view.root.unique
+        else (_by_copies(view, binder, target), replace_copies(view))
+    )
+    table, broadcast = binder.binding.dialect.table(target, None), binder.is_source_broadcast(rows)
+    return Merge(table, binder.attach(query), matching, broadcast=broadcast)
 
 
 def type_in(view: Stored, name: str) -> exp.DataType:
@@ -108,14 +112,13 @@ def type_in(view: Stored, name: str) -> exp.DataType:
     return view.root.certain_types.get(name, exp.DataType.build("unknown")) if is_float(kind) else kind
 
 
-def _by_id(view: Stored, merge: Merge) -> exp.Select:
+def _by_id(view: Stored) -> exp.Select:
     """A D row for each deleted ID and an I row for each inserted one. An update gives only an I row with the new tuple."""
     ids, names = view.root.ids, view.root.columns
     last = exp.Window(this=exp.Max(this=column(WEIGHT)), partition_by=[column(name) for name in ids])
     ranked = exp.Select(expressions=[*(column(name) for name in (*names, WEIGHT)), alias(last, _LAST)]).from_(NET)
     inserted = exp.GT(this=column(WEIGHT), expression=exp.Literal.number(0))
     op = exp.Case(ifs=[exp.If(this=inserted, true=exp.Literal.string("I"))], default=exp.Literal.string("D"))
-    replace_by_id(view, merge, update="I")
     return (
         exp.Select(expressions=[alias(op, OP), *(column(name) for name in names)])
         .from_(subquery(ranked, "ranked"))
@@ -123,7 +126,7 @@ def _by_id(view: Stored, merge: Merge) -> exp.Select:
     )
 
 
-def _by_copies(view: Stored, binder: StatementBinder, target: str, merge: Merge) -> exp.Select:
+def _by_copies(view: Stored, binder: StatementBinder, target: str) -> exp.Select:
     """Read the stored copies of the changed rows: the new number of copies is the stored number plus the net weight.
 
     More rows may be read: those that differ only in values that cannot be compared.
@@ -138,4 +141,4 @@ def _by_copies(view: Stored, binder: StatementBinder, target: str, merge: Merge)
         ).from_(NET),
         old.select().select(alias(exp.Literal.number(1), COPIES), alias(exp.Literal.number(1), STORED), copy=False),
     ]
-    return replace_copies(view, counted(view, parts), merge)
+    return exploded(view, counted(view, parts))

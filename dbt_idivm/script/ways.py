@@ -21,6 +21,7 @@ from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.leaves import diff_leaves, leaves, length
+from dbt_idivm.script.merge import Merge
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.stored import Stored
 
@@ -30,6 +31,7 @@ Shape = Literal["append", "direct", "effective", "additive", "tuple"]
 Strategy = Literal["id", "recompute", "tuple"]
 IsEmpty = Callable[[DiffRows], bool]
 Write: TypeAlias = exp.Merge | exp.Insert | exp.Update | exp.Delete
+Change: TypeAlias = Merge | exp.Insert
 
 # The ways that a strategy allows, in order of preference.
 STRATEGIES: Mapping[Strategy, tuple[WayName, ...]] = {
@@ -86,16 +88,11 @@ class Application(ABC):
         return self
 
     @abstractmethod
-    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Write:
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Change:
         """The MERGE into `target`, or the INSERT if rows are only appended.
 
-        If the rows of a MERGE's source are fetched, it may be replaced by another statement (`known_rows.py`).
+        If the rows of a MERGE's source are fetched, it may become another statement (`known_rows.py`).
         """
-
-    @property
-    def unmatched(self) -> str | None:
-        """The operation of source rows that certainly match no row of the view; None if there is no such operation."""
-        return None
 
     @property
     def has_whole_rows(self) -> bool:

@@ -53,6 +53,7 @@ from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script import additive as script_additive
 from dbt_idivm.script import (
     append,
+    bind,
     by_key,
     diff,
     direct,
@@ -69,7 +70,7 @@ from dbt_idivm.script import (
 from dbt_idivm.script.additive import Asking
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT
-from dbt_idivm.script.merge import Merge
+from dbt_idivm.script.merge import Clause, Condition, Matching
 from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.top_k_rows import LIVE, PLACE, NetRows, Ranked
@@ -628,7 +629,10 @@ def with_additive_rule(name: str, **changes: Any) -> Callable[[Patch], None]:
 
 
 def groups_stay(patch: Patch) -> None:
-    patch.setattr(Merge, "matched_delete", lambda merge, condition: merge)
+    def without_deletes(on: tuple[Condition, ...], clauses: tuple[Clause, ...]) -> Matching:
+        return Matching(on, tuple(each for each in clauses if each.action != "delete"))
+
+    patch.setattr(script_additive, "Matching", without_deletes)
 
 
 def counts_are_of_rows(patch: Patch) -> None:
@@ -1149,12 +1153,12 @@ def keys_column_by_column(patch: Patch) -> None:
 
 
 def what_may_match_is_inserted(patch: Patch) -> None:
-    patch.setattr(known_rows, "_may_match", lambda merge, source, row, unmatched: False)
+    patch.setattr(known_rows, "_may_match", lambda matching, source, row: False)
 
 
 def what_is_not_known_does_not_hold(patch: Patch) -> None:
     holds = SourceRows.holds
-    patch.setattr(SourceRows, "holds", lambda self, condition, row: holds(self, condition, row) is True)
+    patch.setattr(SourceRows, "holds", lambda self, conditions, row: holds(self, conditions, row) is True)
 
 
 def deleted_rows_are_written_again(patch: Patch) -> None:
@@ -1162,14 +1166,12 @@ def deleted_rows_are_written_again(patch: Patch) -> None:
 
 
 def replaced_by_the_first_id(patch: Patch) -> None:
-    whole = replace_where.without_ranges
+    def of_first(rule: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda merge, *others: rule(replace(merge, matching=replace(merge.matching, on=merge.matching.on[:1])), *others)
 
-    def first(merge: exp.Merge) -> exp.Merge:
-        found = whole(merge)
-        found.set("on", next(iter(conjuncts(found.args["on"]))))
-        return found
-
-    patch.setattr(replace_where, "without_ranges", first)
+    patch.setattr(bind, "keyed_source", of_first(bind.keyed_source))
+    for module in (bind, known_rows):
+        patch.setattr(module, "replace_where", of_first(replace_where.replace_where))
 
 
 BY_KEY = (

@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 import pytest
-import sqlglot
 from sqlglot import exp
 
+from dbt_idivm.algebra.expressions import column
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import INLINE_ROWS, Row
 from dbt_idivm.script.known_rows import with_rows
+from dbt_idivm.script.merge import Clause, Comparison, Condition, Key, Matching, Merge, op_is
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, source_query_of
 
-ON = "v.id <=> d.id AND v.id BETWEEN 1 AND 9"
-UPDATE = "WHEN MATCHED AND NOT (v.x <=> d.x) THEN UPDATE SET x = d.x"
-BY_OP = """WHEN MATCHED AND d.idivm_op = 'D' THEN DELETE WHEN MATCHED AND d.idivm_op = 'U' THEN UPDATE SET x = d.x
-           WHEN NOT MATCHED AND d.idivm_op = 'I' THEN INSERT (id, x) VALUES (d.id, d.x)"""
-ADDED = """WHEN MATCHED AND d.n < 0 AND v.n + d.n = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET n = v.n + d.n, x = v.x + d.x
-           WHEN NOT MATCHED AND d.n > 0 THEN INSERT (id, n, x) VALUES (d.id, d.n, d.x)"""
+ON = (Key("id", "id"),)
+UPDATE = (Clause("update", (exp.condition("NOT (v.x <=> d.x)", dialect="spark"),), (("x", column("x", "d")),)),)
+DELETE = (Clause("delete"),)
 
 
-def merge(clauses: str, on: str = ON) -> exp.Merge:
-    found = sqlglot.parse_one(f"MERGE INTO m.v AS v USING (SELECT * FROM s) AS d ON {on} {clauses}", read="spark")
-    assert isinstance(found, exp.Merge)
-    return found
+def by_op(*names: str) -> tuple[Clause, ...]:
+    values = tuple((name, column(name, "d")) for name in names)
+    update = Clause("update", (op_is("U"),), values[-1:])
+    return Clause("delete", (op_is("D"),)), update, Clause("insert", (op_is("I"),), values)
 
 
-def written(clauses: str, rows: SourceRows, on: str = ON, unmatched: str | None = None, *, replaces: bool = False) -> str:
-    found = with_rows(merge(clauses, on), rows, DELTA, unmatched, replaces=replaces)
+def added(*groups: str) -> tuple[Clause, ...]:
+    calls = tuple((name, exp.Add(this=column(name, "v"), expression=column(name, "d"))) for name in ("n", "x"))
+    gone = Clause("delete", (Comparison("n", "<", 0), exp.condition("v.n + d.n = 0")))
+    new = tuple((name, column(name, "d")) for name in (*groups, "n", "x"))
+    return gone, Clause("update", (), calls), Clause("insert", (Comparison("n", ">", 0),), new)
+
+
+BY_OP, ADDED = by_op("id", "x"), added("id")
+
+
+def merge(clauses: tuple[Clause, ...], on: tuple[Condition, ...] = ON, unmatched: str | None = None) -> Merge:
+    matching = Matching(on, clauses, None if unmatched is None else op_is(unmatched))
+    return Merge(DELTA.table("m.v", None), exp.select("*").from_("s"), matching)
+
+
+def written(
+    clauses: tuple[Clause, ...],
+    rows: SourceRows,
+    on: tuple[Condition, ...] = ON,
+    unmatched: str | None = None,
+    *,
+    replaces: bool = False,
+) -> str:
+    found = with_rows(merge(clauses, on, unmatched), rows, DELTA, replaces=replaces)
     return "nothing" if found is None else DELTA.sql(found, pretty=False)
 
 
@@ -60,7 +80,7 @@ def test_keys_of_several_columns() -> None:
         "ARRAY(STRUCT(CAST(1 AS INT) AS k1, CAST('2024-01-01' AS DATE) AS k2), "
         "STRUCT(CAST(2 AS INT) AS k1, CAST('2024-01-02' AS DATE) AS k2))"
     )
-    assert written("WHEN MATCHED THEN UPDATE SET x = d.x", rows, "v.a <=> d.a AND v.b <=> d.b") == (
+    assert written((Clause("update", (), (("x", column("x", "d")),)),), rows, (Key("a", "a"), Key("b", "b"))) == (
         "UPDATE m.v AS v SET x = CAST('1.50' AS DECIMAL(9, 2)) WHERE v.a IN (1, 2) "
         "AND v.b IN (CAST('2024-01-01' AS DATE), CAST('2024-01-02' AS DATE)) "
         f"AND ARRAY_CONTAINS({keys}, STRUCT(CAST(v.a AS INT) AS k1, CAST(v.b AS DATE) AS k2))"
@@ -69,7 +89,7 @@ def test_keys_of_several_columns() -> None:
 
 def test_a_session_may_read_timestamp_as_another_type() -> None:
     rows = SourceRows(("a", "b"), ("timestamp", "int"), ((0, 1), (1, 2)))
-    found = written("WHEN MATCHED THEN DELETE", rows, "v.a <=> d.a AND v.b <=> d.b")
+    found = written(DELETE, rows, (Key("a", "a"), Key("b", "b")))
     assert "STRUCT(v.a AS k1, CAST(v.b AS INT) AS k2)" in found and "AS TIMESTAMP)" not in found
 
 
@@ -91,7 +111,6 @@ def test_the_clauses_that_rows_may_fire() -> None:
     assert written(BY_OP, ops(("U", 1, "a"))).startswith("UPDATE m.v")
     both = written(BY_OP, ops(("U", 1, "a"), ("D", 2, None)))
     assert both.startswith("MERGE") and "INSERT" not in both and "UPDATE" in both and "DELETE" in both
-    assert "BETWEEN" not in both, "the ranges are those of the rows, and added later"
     assert written(BY_OP, ops()) == "nothing" == written(BY_OP, ops(("X", 1, "a")))
 
 
@@ -99,7 +118,7 @@ def test_new_rows_are_inserted_where_they_match_nothing() -> None:
     rows = ops(("I", 1, "a"))
     assert written(BY_OP, rows).startswith("MERGE"), "an I row that matches changes nothing"
     assert written(BY_OP, rows, unmatched="I").startswith("INSERT INTO m.v (id, x) SELECT d.id AS id, d.x AS x FROM (SELECT")
-    assert written(BY_OP, rows, "d.idivm_op = 'D' AND v.id <=> d.id").startswith("INSERT")
+    assert written(BY_OP, rows, (op_is("D"), *ON)).startswith("INSERT")
     some = written(BY_OP, ops(("I", 1, "a"), ("D", 2, None)), unmatched="I")
     assert some.startswith("MERGE") and "UPDATE" not in some
 
@@ -123,8 +142,8 @@ def test_rows_that_literals_cannot_name_are_not_replaced(rows: SourceRows) -> No
 
 def test_rows_with_two_ids_are_not_replaced() -> None:
     rows = SourceRows(("idivm_op", "id", "k", "x"), ("string", "int", "int", "string"), (("U", 1, 1, "a"), ("D", 2, 1, None)))
-    two = BY_OP.replace("(id, x) VALUES (d.id, d.x)", "(id, k, x) VALUES (d.id, d.k, d.x)")
-    assert written(two, rows, "v.id <=> d.id AND v.k <=> d.k", unmatched="I", replaces=True).startswith("MERGE")
+    on = (Key("id", "id"), Key("k", "k"))
+    assert written(by_op("id", "k", "x"), rows, on, unmatched="I", replaces=True).startswith("MERGE")
 
 
 def test_sums() -> None:
@@ -139,19 +158,18 @@ def test_sums() -> None:
 
 def test_a_row_without_ids() -> None:
     """Of a view that has one row."""
-    assert written(ADDED.replace("id, ", "").replace("d.id, ", ""), sums((1, 0, 5)), "TRUE") == (
+    assert written(added(), sums((1, 0, 5)), ()) == (
         "UPDATE m.v AS v SET n = v.n + CAST(0 AS BIGINT), x = v.x + CAST(5 AS BIGINT)"
     )
 
 
 def test_idiffs_with_different_ids() -> None:
-    clauses = "WHEN MATCHED AND d.idivm_op = 'upd_1' THEN UPDATE SET x = d.x WHEN MATCHED AND d.idivm_op = 'del_2' THEN DELETE"
-    on = "(d.any_a OR v.a <=> d.a) AND (d.any_b OR v.b <=> d.b)"
+    clauses = (Clause("update", (op_is("upd_1"),), (("x", column("x", "d")),)), Clause("delete", (op_is("del_2"),)))
+    on = (Key("a", "a", "any_a"), Key("b", "b", "any_b"))
     names, types = ("any_a", "a", "any_b", "b", "idivm_op", "x"), ("boolean", "int", "boolean", "int", "string", "int")
     one = (False, 1, True, None, "upd_1", 7)
     assert written(clauses, SourceRows(names, types, (one,)), on) == "UPDATE m.v AS v SET x = CAST(7 AS INT) WHERE v.a = 1"
     assert written(clauses, SourceRows(names, types, (one, (True, None, False, 1, "del_2", None))), on).startswith("MERGE")
-    mixed = written(clauses, SourceRows(names, types, (one, (False, 2, False, 1, "upd_1", 7))), on)
     mixed = written(clauses, SourceRows(names, types, (one, (False, 2, False, 1, "upd_1", 7))), on)
     assert mixed.startswith(
         "UPDATE m.v AS v SET x = CAST(7 AS INT) WHERE v.a IN (1, 2) AND (MAP_FROM_ARRAYS(ARRAY(1, 2), ARRAY(TRUE, FALSE))[v.a] OR"
@@ -169,7 +187,7 @@ def test_what_is_fetched() -> None:
     assert asked.answered([]) == SourceRows(("id", "x"), ("bigint", "timestamp"), ())
     assert asked.answered([(n, 5, "bigint", "timestamp") for n in range(INLINE_ROWS + 1)]) is None
     assert source_query_of(merge(UPDATE), {**types, "x": exp.DataType.build("array<int>", dialect="spark")}) is None
-    assert source_query_of(merge("WHEN MATCHED THEN DELETE", "TRUE"), types) is None, "nothing to fetch"
+    assert source_query_of(merge(DELETE, ()), types) is None, "nothing to fetch"
 
 
 @pytest.mark.parametrize("text", ["a\ufffd", "x" * 1_000_001], ids=["not UTF-8", "long"])

@@ -10,7 +10,6 @@ from sqlglot import exp
 
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.apply.diffs import logging
-from dbt_idivm.refresh.apply.source import fetched_source
 from dbt_idivm.refresh.apply.watermark import consumed, guard_of, move_watermark, new_state, not_applied, own_commit, unchanged
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import State
@@ -32,7 +31,7 @@ from dbt_idivm.script.diff import FeedDiff, InlineDiff
 from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.merge import OP
 from dbt_idivm.script.replace_where import KeyedSource
-from dbt_idivm.script.source_rows import SourceRows
+from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.tuple_based import Tuples
 from dbt_idivm.script.ways import Application, Write
 
@@ -96,7 +95,7 @@ def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
     client, table = work.job.client, work.stored.table
     if script.keyed is not None and not (yield from _are_in_order(work)):
         script = replace(script, keyed=None)
-    source = None if script.source is None else (yield from fetched_source(client, script.source, f"changes of {table}"))
+    source = None if script.source is None else (yield from _fetched(client, script.source, f"changes of {table}"))
     if source is None and script.keyed is not None:
         return (yield from staged(client, (script.keyed.staged,), _write_keyed(work, script, script.keyed, new)))
     statement = script.statement if source is None else render_rows(script, source, work.job.dialect)
@@ -104,6 +103,16 @@ def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
         yield from move_watermark(work, new)
         return Effect()
     return (yield from _run(work, statement, new, source))
+
+
+def _fetched(client: Client, asked: SourceQuery, label: str) -> Steps[SourceRows | None]:
+    """The source rows of a MERGE, or their keys; None if they cannot be inlined: they are too many, or a value has no SQL text.
+    Errors are ignored here, because the MERGE will report them."""
+    try:
+        found = yield from client.read(asked.query, label)
+    except EngineFailure:
+        return None
+    return asked.answered(found.rows)
 
 
 def _are_in_order(work: Work) -> Steps[bool]:
@@ -117,7 +126,7 @@ def _are_in_order(work: Work) -> Steps[bool]:
 
 def _write_keyed(work: Work, script: BoundScript, keyed: KeyedSource, new: State) -> Steps[Effect]:
     """As `_write`, for a staged source whose keys are fetched."""
-    keys = yield from fetched_source(work.job.client, keyed.keys, f"keys of changes of {work.stored.table}")
+    keys = yield from _fetched(work.job.client, keyed.keys, f"keys of changes of {work.stored.table}")
     if keys is not None and not keys.rows:
         yield from move_watermark(work, new)
         return Effect()
