@@ -34,6 +34,7 @@ from dbt_idivm.deep import deep_recursion
 from dbt_idivm.explain import delta_script, explain
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.script.bind import ask, render
+from dbt_idivm.script.conditional import Conditional
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.symbolic import SymbolicBinding, symbolic
 from dbt_idivm.script.tail import Tail
@@ -127,7 +128,7 @@ def statements(plan: Plan) -> Iterator[Statement]:
         asked = ask(each, done, binding, MODEL)
         if asked is not None:
             yield Statement(done.way, binding.dialect.sql(asked.source.query), each, done)
-        for answered in dict.fromkeys((done, done.answered(None)), None):
+        for answered in (done, done.otherwise) if isinstance(done, Conditional) else (done,):
             yield Statement(done.way, _rendered(each, answered, binding), each, answered)
 
 

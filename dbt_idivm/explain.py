@@ -12,15 +12,16 @@ from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.operators.additive import additive_rule
 from dbt_idivm.operators.aggregate import Aggregate
 from dbt_idivm.passes.annotate import Facts
-from dbt_idivm.script.additive import Additive, Asking
+from dbt_idivm.script.additive import Additive, LostExtremes
 from dbt_idivm.script.bind import ask, render
 from dbt_idivm.script.by_idiffs import ByIDiffs
+from dbt_idivm.script.conditional import Conditional
 from dbt_idivm.script.dialect import DELTA, Dialect
-from dbt_idivm.script.extremes import LOST
+from dbt_idivm.script.leaves import tables
 from dbt_idivm.script.limit import LONGEST
 from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.symbolic import symbolic
-from dbt_idivm.script.tail import LATE_PARTITIONS, AskingLate, Tail
+from dbt_idivm.script.tail import Tail
 from dbt_idivm.script.top_k import Ranking, TopK
 from dbt_idivm.script.ways import ALL_WAYS, Application, IsEmpty, Way, WayName
 
@@ -194,24 +195,20 @@ def _where_it_holds(way: Way, is_empty: IsEmpty) -> IsEmpty:
 def _application(done: Application | None) -> str:
     if done is None:
         return "nothing to do"
-    if isinstance(done, Asking):
-        asked = f"asks the stored view which groups have lost {_extremes(done)}, and recomputes these"
-        return f"{done.shape}; {asked} from {', '.join(done.tables)}"
+    if isinstance(done, Conditional):
+        if isinstance(done.question, LostExtremes):
+            asked = f"asks the stored view which groups have lost {done.question.extremes}"
+        else:
+            always = [*tables(*done.relations), "the stored view"]
+            asked = f"reads {', '.join(always)}; asks it first which partitions have late rows"
+        return f"{done.shape}; {asked}, and recomputes these from {', '.join(done.tables)}"
     read = [*done.tables, *(["the stored view"] if done.reads_view else [])]
-    if isinstance(done, AskingLate):
-        always = [*done.tables_of_changes, "the stored view"]
-        asked = "asks it first which partitions have late rows, and recomputes these from"
-        return f"{done.shape}; reads {', '.join(always)}; {asked} {', '.join(done.tables)}"
     keys = ", ".join(f"by ({', '.join(diff.ids) or 'all'})" for diff in done.recomputed)
     if isinstance(done, Ranking):
-        always = [*done.tables_of_changes, "the stored view"]
+        always = [*tables(*done.before), "the stored view"]
         rest = [each for each in read if each not in always]
         return f"{done.shape}; reads {', '.join(always)}" + (f"; where a partition lost a row, {', '.join(rest)}" if rest else "")
     return f"{done.shape}; reads {', '.join(read) or 'the net diff alone'}{f'; recomputes {keys}' if keys else ''}"
-
-
-def _extremes(done: Application) -> str:
-    return " or ".join(call.name for _, call in done.state.extremes) if isinstance(done, Asking) else ""
 
 
 @deep_recursion()
@@ -250,12 +247,7 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
         how = _FORMS.get(way.name)
         asked = ask(plan, done, binding, target)
         if asked is not None:
-            what = (
-                f"{LATE_PARTITIONS}: which partitions get a row that does not come after the last stored one"
-                if isinstance(done, AskingLate)
-                else f"{LOST}: which of the changed groups have lost {_extremes(done)}"
-            )
-            steps.append(f"-- ask, for {what}\n{dialect.sql(asked.source.query)};\n")
+            steps.append(f"-- ask, for {asked.application.question.text}\n{dialect.sql(asked.source.query)};\n")
         bound = dialect.sql(render(plan, done, binding, target).statement)
         steps.append(f"-- apply, {how}\n{bound};\n" if how else f"-- apply{when}: {done.shape}\n{bound};\n")
     return "\n".join(steps)

@@ -22,12 +22,13 @@ from dbt_idivm.cost.papers import compression
 from dbt_idivm.cost.sizes import Size, width
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
-from dbt_idivm.script.additive import Asking
+from dbt_idivm.script.additive import LostExtremes
 from dbt_idivm.script.bind import Fetched
+from dbt_idivm.script.conditional import Conditional
 from dbt_idivm.script.diff import INLINE_ROWS
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.replace_where import KEYS
-from dbt_idivm.script.tail import AskingLate
+from dbt_idivm.script.tail import LatePartitions
 from dbt_idivm.script.top_k_rows import IfAny
 from dbt_idivm.script.ways import Application, Way
 
@@ -140,13 +141,10 @@ def incremental(done: Application, now: Situation) -> Measure:
     """The work of the application's statement."""
     source = total(now.evaluated(relation)[1] for relation in done.relations)
     touched, inserted = effect(done, now)
+    again = asking(done, now) if isinstance(done, Conditional) else Measure()
     if done.shape == "append":  # an INSERT, which does not read the view, unless new rows continue its values
-        again = source + continuing(done, now) if isinstance(done, AskingLate) else Measure()
         return source + again + target_of(now).append(inserted)
-    again = Measure()
-    if isinstance(done, Asking):
-        again = asking(done, now)
-    elif done.reads_view:
+    if done.reads_view and not isinstance(done, Conditional):
         # old_rows is defined once, and read again together with its comparisons
         nodes = _OLD_ROWS_NODES + _PER_NAMED * len(done.idiffs)
         mentions = done.view_mentions
@@ -159,33 +157,37 @@ def incremental(done: Application, now: Situation) -> Measure:
     return source + again + merge(now, touched, inserted, inserts=may_insert(done))
 
 
-def asking(done: Asking, now: Situation) -> Measure:
-    """The work of the query for groups that have lost an extreme, over the signed rows and the stored view, and of evaluating
-    these groups, if any are expected."""
-    view = now.stored
-    query = now.evaluated(done.rows)[1] + Measure(
-        queries=1, nodes=_OLD_ROWS_NODES, tuples=view.rows, bytes_read=view.bytes * _key_part(now)
-    )
-    return query + total(now.evaluated(each)[1] for each in done.perhaps).times(min(lost_groups(done, now), 1.0))
-
-
-def continuing(done: AskingLate, now: Situation) -> Measure:
-    """The work of the query for the last rows, over the changed rows and the stored view. For more than a few rows it asks for
-    late partitions only, and the last rows are read once more. No late partition is expected: too low an estimate is corrected
-    later (ADR 0017)."""
-    view = now.stored
-    part = min(width(now.plan.root.types[name] for name in done.work.running.kept) / width(now.plan.root.types.values()), 1.0)
+def asking(done: Conditional, now: Situation) -> Measure:
+    """The work of the query for the answer, over the changed rows and the stored view, and of what it leads to, if that is
+    expected."""
+    source = total(now.evaluated(relation)[1] for relation in done.relations)
+    question = done.question
+    if isinstance(question, LostExtremes):
+        found = source + reading_columns(now, _key_part(now))
+        return found + total(now.evaluated(each)[1] for each in done.perhaps).times(min(lost_groups(question, now), 1.0))
+    assert isinstance(question, LatePartitions)
+    # For more than a few rows it asks for late partitions only, and the last rows are read once more. No late partition is
+    # expected: too low an estimate is corrected later (ADR 0017).
+    kept, types = question.appending.work.running.kept, now.plan.root.types
     reads = 1 if effect(done, now)[1] <= INLINE_ROWS else 2
+    return source + reading_columns(now, min(width(types[name] for name in kept) / width(types.values()), 1.0), reads)
+
+
+def reading_columns(now: Situation, part: float, reads: int = 1) -> Measure:
+    """The work of a query that reads the stored view `reads` times: this part of its bytes."""
+    view = now.stored
     return Measure(queries=1, nodes=reads * _OLD_ROWS_NODES, tuples=reads * view.rows, bytes_read=reads * view.bytes * part)
 
 
-def lost_groups(done: Asking, now: Situation) -> float:
+def lost_groups(question: LostExtremes, now: Situation) -> float:
     """The expected number of groups that lose an extreme. For each extreme, one in n negative rows removes it if a group has n
     rows."""
     sides = {side: sum(now.changes(scan.occurrence, side, frozenset()) for scan in now.plan.scans) for side in _SIDES}
     part = sides["minus"] / (sum(sides.values()) or 1.0)
-    rows = now.evaluated(done.state.aggregate.child)[0].rows
-    return now.evaluated(done.rows)[0].rows * part * len(done.state.extremes) * min(compression(now.stored.rows, rows), 1.0)
+    state = question.adding.state
+    rows = now.evaluated(state.aggregate.child)[0].rows
+    changed = now.evaluated(question.adding.rows)[0].rows
+    return changed * part * len(state.extremes) * min(compression(now.stored.rows, rows), 1.0)
 
 
 def fetched_of(done: Application, now: Situation) -> Fetched:

@@ -8,7 +8,7 @@ these are recomputed in the same MERGE (`script/extremes.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlglot import exp
@@ -25,9 +25,10 @@ from dbt_idivm.operators.additive import AdditiveRule
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script.binding import StatementBinder
+from dbt_idivm.script.conditional import Conditional, Question
 from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.effective import effective
-from dbt_idivm.script.extremes import ANEW, LOST, anew, are_named, delta_groups, lost_groups, only_comes, question
+from dbt_idivm.script.extremes import ANEW, LOST, anew, are_named, delta_groups, lost_groups, lost_query, only_comes
 from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.merge import SOURCE, TARGET, Clause, Comparison, Key, Matching, Merge, inserting, updating
 from dbt_idivm.script.prune_empty import prune_empty
@@ -67,16 +68,23 @@ class Additive(Way):
         otherwise = effective(self.name, self.root, (touched,), optimised=optimised)
         if not are_named(self.state):
             return otherwise
-        return Asking(self.name, state=self.state, rows=rows, otherwise=otherwise)
+        adding = Adding(self.name, state=self.state, rows=rows)
+        shown = replace(adding, asked=True)
+        return Conditional(self.name, question=LostExtremes(adding), shown=shown, otherwise=otherwise)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Adding(Application):
-    """`rows`: the signed rows of γ's input that may have rows. `lost`: the groups that are recomputed instead."""
+    """`rows`: the signed rows of γ's input that may have rows. `lost`: the groups that are recomputed instead.
+
+    `asked`: whether some groups are recomputed that are not known yet. The statement then reads them from LOST, which it does
+    not define.
+    """
 
     state: AdditiveState
     rows: Relation
     lost: SourceRows | None = None
+    asked: bool = False
 
     @property
     def shape(self) -> Literal["additive"]:
@@ -105,41 +113,35 @@ class Adding(Application):
         return additive_merge(view, self, binder, target)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asking(Adding):
-    """It must first be asked which groups have lost an extreme. `otherwise` recomputes all
-    touched groups, if the answer is too large.
+@dataclass(frozen=True)
+class LostExtremes(Question):
+    """Which of the changed groups have lost an extreme. These are recomputed, the others added."""
 
-    Its own statement is the one for the case that some groups are lost: it reads them from LOST, which it does not define.
-    """
-
-    otherwise: Application
+    adding: Adding
 
     @property
-    def relations(self) -> tuple[Relation, ...]:
-        return (self.rows,)
+    def extremes(self) -> str:
+        return " or ".join(call.name for _, call in self.adding.state.extremes)
+
+    @property
+    def text(self) -> str:
+        return f"{LOST}: which of the changed groups have lost {self.extremes}"
 
     @property
     def perhaps(self) -> tuple[Relation, ...]:
-        return (anew(self.state),)
+        return (anew(self.adding.state),)
 
-    @property
-    def reads_view(self) -> bool:
-        return True
+    def query(self, view: Stored, binder: StatementBinder, target: str) -> SourceQuery:
+        return lost_query(view, self.adding.state, self.adding.rows, binder, target)
 
-    def question(self, view: Stored, binder: StatementBinder, target: str) -> SourceQuery:
-        return question(view, self.state, self.rows, binder, target)
-
-    def answered(self, rows: SourceRows | None) -> Application:
-        if rows is None:
-            return self.otherwise
-        return Adding(self.way, state=self.state, rows=self.rows, lost=rows if rows.rows else None)
+    def applied(self, rows: SourceRows) -> Adding:
+        return replace(self.adding, lost=rows) if rows.rows else self.adding
 
 
 def additive_merge(view: Stored, done: Adding, binder: StatementBinder, target: str) -> Merge:
     """The MERGE that adds the signed rows of γ's input to the view."""
     state = done.state
-    some_lost = done.lost is not None or isinstance(done, Asking)
+    some_lost = done.asked or done.lost is not None
     block = _delta_groups(state, done.rows, binder, some_lost=some_lost)
     new = _values(view, state, merged=True, some_lost=some_lost)
     fresh = _values(view, state, merged=False)

@@ -12,6 +12,7 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.cached import cached_property
 from dbt_idivm.script.binding import Binding, Staged, StatementBinder
+from dbt_idivm.script.conditional import Conditional
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import NetChanges
 from dbt_idivm.script.key_ranges import Tree, Types, add_key_ranges
@@ -68,20 +69,21 @@ class BoundScript:
 
 @dataclass(frozen=True)
 class BoundQuestion:
-    """The query that an application needs answered before its statement can be made, and the relations to be staged for it."""
+    """The query for what an application has to know before its statement can be made, and the relations to be staged for it."""
 
+    application: Conditional
     source: SourceQuery
     staged: tuple[Staged, ...]
 
 
 def ask(plan: Plan, application: Application, binding: Binding, target: str) -> BoundQuestion | None:
     """The question of the application about the stored view `target`; None if it has none."""
-    binder = replace(binding, columns=plan.column_names).statement()
-    source = application.question(plan, binder, target)
-    if source is None:
+    if not isinstance(application, Conditional):
         return None
+    binder = replace(binding, columns=plan.column_names).statement()
+    source = application.question.query(plan, binder, target)
     _known(plan, binder, target).with_ranges(source.query)
-    return BoundQuestion(source, binder.staged)
+    return BoundQuestion(application, source, binder.staged)
 
 
 def bind(

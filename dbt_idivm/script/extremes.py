@@ -102,7 +102,7 @@ def _isolate_constants(state: AdditiveState, rows: Block) -> Block:
     return isolate(rows.select(), tuple(rows.output), "signed_rows")
 
 
-def question(view: Stored, state: AdditiveState, rows: Relation, binder: StatementBinder, target: str) -> SourceQuery:
+def lost_query(view: Stored, state: AdditiveState, rows: Relation, binder: StatementBinder, target: str) -> SourceQuery:
     """The query for the groups that have lost an extreme."""
     netted, groups = _netted(state, rows.block(binder)), state.aggregate.groups
     calls: dict[str, exp.Expr] = {state.rows: exp.Sum(this=netted.output[SIGN].copy())}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dbt_idivm.algebra.lookups import Named
 from dbt_idivm.algebra.relation import Relation, folded
-from dbt_idivm.operators.scan import DiffRows
+from dbt_idivm.operators.scan import DiffRows, Scan
 
 
 def length(*relations: Relation, kind: type[Relation] = Relation) -> int:
@@ -23,6 +23,11 @@ def length(*relations: Relation, kind: type[Relation] = Relation) -> int:
 def diff_leaves(*relations: Relation) -> tuple[DiffRows, ...]:
     """The base i-diffs that the relations read. They may repeat."""
     return tuple(leaf for each in relations for leaf in leaves(each) if isinstance(leaf, DiffRows))
+
+
+def tables(*relations: Relation) -> tuple[str, ...]:
+    """The tables whose rows the relations read, each once."""
+    return tuple(dict.fromkeys(leaf.table for each in relations for leaf in leaves(each) if isinstance(leaf, Scan)))
 
 
 def leaves(relation: Relation) -> Iterator[Relation]:

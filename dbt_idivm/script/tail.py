@@ -25,11 +25,12 @@ from dbt_idivm.optimize import optimize_rows
 from dbt_idivm.passes.running import Running
 from dbt_idivm.script.append import Append
 from dbt_idivm.script.binding import StatementBinder
+from dbt_idivm.script.conditional import Conditional, Question
 from dbt_idivm.script.dialect import is_inlinable
 from dbt_idivm.script.diff import FeedDiff, NetDiff
 from dbt_idivm.script.effective import Effective, effective
 from dbt_idivm.script.extremes import only_comes
-from dbt_idivm.script.leaves import diff_leaves, leaves
+from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.merge import Merge
 from dbt_idivm.script.prune_empty import prune_empty
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, fetching, name_of
@@ -94,7 +95,9 @@ class Tail(Way):
         )
         work = Continuing(self.running, changed, continued)
         recomputing = Recomputing(self.name, (touched.over(late),), work=work, late=None, evaluated=(evaluated,))
-        return AskingLate(self.name, (insert,), work=work, recomputing=recomputing, otherwise=otherwise)
+        appending = Appending(self.name, (insert,), work=work)
+        asked = LatePartitions(appending, recomputing)
+        return Conditional(self.name, (insert,), question=asked, shown=appending, otherwise=otherwise)
 
     # Wrong if rows of late partitions were only removed afterwards: 1 / sum(x) may fail for a sum that no row has.
     def _shown(self, new: Relation) -> Relation:
@@ -157,44 +160,43 @@ class Appending(Append):
         return super().statement(view, binder, target)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AskingLate(Appending):
-    """It must first be asked which partitions are late. `recomputing` is for late ones; `otherwise`
-    recomputes all partitions with new rows.
+@dataclass(frozen=True)
+class LatePartitions(Question):
+    """Which partitions are late. `recomputing` is for them, and for others that get rows at the same time.
 
     If the new rows are inlined and values can be inlined, the answer contains the last stored row of each partition with a
     flag whether the partition is late. The view is then not read again. Otherwise the answer contains only the late
-    partitions. Its own statement is the one for the case that no partition is late.
+    partitions.
     """
 
+    appending: Appending
     recomputing: Recomputing
-    otherwise: Application
 
     @property
-    def tables_of_changes(self) -> tuple[str, ...]:
-        """The tables that are read whether or not a partition is late."""
-        return tuple(dict.fromkeys(leaf.table for each in self.relations for leaf in leaves(each) if isinstance(leaf, Scan)))
+    def text(self) -> str:
+        return f"{LATE_PARTITIONS}: which partitions get a row that does not come after the last stored one"
 
     @property
     def perhaps(self) -> tuple[Relation, ...]:
         return self.recomputing.evaluated
 
-    def question(self, view: Stored, binder: StatementBinder, target: str) -> SourceQuery:
-        running = self.work.running
-        self.work.define_last(view, binder, target)
+    def query(self, view: Stored, binder: StatementBinder, target: str) -> SourceQuery:
+        work = self.appending.work
+        running = work.running
+        work.define_last(view, binder, target)
         kinds = {**{name: name_of(view.root.types[name]) for name in running.kept}, **running.kinds}
-        if _are_inlined(self.work.changed, binder) and all(map(is_inlinable, kinds.values())):
-            query, names = with_late(running, self.work.changed, binder), running.kept
+        if _are_inlined(work.changed, binder) and all(map(is_inlinable, kinds.values())):
+            query, names = with_late(running, work.changed, binder), running.kept
         else:
-            query, names = late_partitions(running, self.work.changed, binder), running.partition
+            query, names = late_partitions(running, work.changed, binder), running.partition
         return fetching(binder.attach(query), (*names, LATE), (*(kinds[name] for name in names), "boolean"))
 
-    def answered(self, rows: SourceRows | None) -> Application:
-        if rows is None:
-            return self.otherwise
-        work = self.work if rows.names == (*self.work.running.partition, LATE) else replace(self.work, last=rows)
+    def applied(self, rows: SourceRows) -> Application:
+        work = self.appending.work
+        if rows.names != (*work.running.partition, LATE):
+            work = replace(work, last=rows)
         late = replace(rows, rows=tuple(row for row in rows.rows if rows.cell(row, LATE)))
-        return replace(self.recomputing, work=work, late=late) if late.rows else Appending(self.way, self.idiffs, work=work)
+        return replace(self.recomputing, work=work, late=late) if late.rows else replace(self.appending, work=work)
 
 
 def _are_inlined(changed: Named, binder: StatementBinder) -> bool:

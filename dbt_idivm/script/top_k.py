@@ -29,7 +29,7 @@ from dbt_idivm.optimize import optimize_rows
 from dbt_idivm.passes.first_rows import FirstRows
 from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.effective import Effective
-from dbt_idivm.script.leaves import diff_leaves, leaves
+from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.prune_empty import prune_empty
 from dbt_idivm.script.top_k_rows import PLACE, IfAny, LostPartitions, NetRows, Ranked, first_of, incomplete
 from dbt_idivm.script.ways import IsEmpty, Way
@@ -104,11 +104,6 @@ class Ranking(Effective):
         computed twice if partitions may be lost.
         """
         return 1 + len(self.after)
-
-    @property
-    def tables_of_changes(self) -> tuple[str, ...]:
-        """The tables that are read whether or not a partition is recomputed."""
-        return tuple(dict.fromkeys(leaf.table for name in self.before for leaf in leaves(name) if isinstance(leaf, Scan)))
 
     @property
     def recomputed(self) -> tuple[IDiff, ...]:

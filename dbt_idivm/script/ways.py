@@ -20,9 +20,8 @@ from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.diff import NetDiff
-from dbt_idivm.script.leaves import diff_leaves, leaves, length
+from dbt_idivm.script.leaves import diff_leaves, length, tables
 from dbt_idivm.script.merge import Merge
-from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.stored import Stored
 
 WayName = Literal["additive", "topk", "tail", "id", "recompute", "tuple", "whole"]
@@ -76,16 +75,8 @@ class Application(ABC):
 
     @property
     def perhaps(self) -> tuple[Relation, ...]:
-        """The relations that are evaluated in addition to `relations` if the answer to the question requires it."""
+        """The relations that are evaluated in addition to `relations` if the answer to a question requires it."""
         return ()
-
-    def question(self, view: Stored, binder: StatementBinder, target: str) -> SourceQuery | None:
-        """The query that must be answered before the statement can be made; None if there is no such query."""
-        return None
-
-    def answered(self, rows: SourceRows | None) -> Application:
-        """The application for this answer to the question. None: the answer is too large, or cannot be inlined."""
-        return self
 
     @abstractmethod
     def statement(self, view: Stored, binder: StatementBinder, target: str) -> Change:
@@ -121,8 +112,7 @@ class Application(ABC):
     @property
     def tables(self) -> tuple[str, ...]:
         """The tables whose rows are read, each once."""
-        read = (*self.relations, *self.perhaps)
-        return tuple(dict.fromkeys(leaf.table for each in read for leaf in leaves(each) if isinstance(leaf, Scan)))
+        return tables(*self.relations, *self.perhaps)
 
     @property
     def net_diffs(self) -> tuple[str, ...]:

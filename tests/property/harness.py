@@ -134,7 +134,7 @@ class World:
         asked = ask(plan, application, binding, target)
         if asked is not None:
             self.engine.stage(asked.staged)
-            application = application.answered(engine.fetched(self.engine, asked.source))
+            application = asked.application.answered(engine.fetched(self.engine, asked.source))
         # of half of the refreshes the source is fetched, of a quarter its keys: they decide which statement applies its rows
         fetched = FETCHED[sum(len(diff.rows) for diff in diffs.values()) % len(FETCHED)]
         return render(plan, application, binding, target, fetched=fetched)

@@ -67,7 +67,7 @@ from dbt_idivm.script import (
     top_k,
     top_k_rows,
 )
-from dbt_idivm.script.additive import Asking
+from dbt_idivm.script.additive import LostExtremes
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT
 from dbt_idivm.script.merge import Clause, Condition, Matching
@@ -710,12 +710,12 @@ def expressions_over_calls_stay(patch: Patch) -> None:
 def all_rows_have_no_minimum_to_lose(patch: Patch) -> None:
     """A γ of all rows that has no row left counts as gone, like a group."""
 
-    def answered(self: Asking, rows: SourceRows | None) -> Any:
-        is_global = not self.state.aggregate.groups
-        return rule(self, replace(rows, rows=()) if rows is not None and is_global else rows)
+    def applied(self: LostExtremes, rows: SourceRows) -> Any:
+        is_global = not self.adding.state.aggregate.groups
+        return rule(self, replace(rows, rows=()) if is_global else rows)
 
-    rule = Asking.answered
-    patch.setattr(Asking, "answered", answered)
+    rule = LostExtremes.applied
+    patch.setattr(LostExtremes, "applied", applied)
 
 
 MUTATIONS = (

@@ -13,11 +13,12 @@ from dbt_idivm.explain import delta_script, explain, maintained
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.script.bind import applications, ask, render
 from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.conditional import Conditional
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetChanges, NetDiff
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.source_rows import SourceRows
-from dbt_idivm.script.tail import Appending, AskingLate, Recomputing
+from dbt_idivm.script.tail import Appending, Recomputing
 from dbt_idivm.script.ways import ALL_WAYS
 from dbt_idivm.support import CATALOG
 from tests.unit.test_cost_work import MILLION, chosen
@@ -175,11 +176,11 @@ def test_no_row_may_go_in_any_table() -> None:
     assert not way.holds({"orders": ADDED, "customers": FeedDiff("customers", 0, 1)})
 
 
-def asked(diff: NetDiff) -> tuple[AskingLate, str]:
+def asked(diff: NetDiff) -> tuple[Conditional, str]:
     view = plan(SQL)
     changes = net_changes(view, {"orders": diff})
     done, *_ = applications(view, changes) or ()
-    assert isinstance(done, AskingLate)
+    assert isinstance(done, Conditional)
     question = ask(view, done, Binding(changes=changes), "main.v")
     assert question is not None
     return done, question.source.query.sql("spark")

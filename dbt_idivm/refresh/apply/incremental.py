@@ -75,9 +75,8 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
 
 def _answered(work: Work, ready: Ready, asked: BoundQuestion, new: State) -> Steps[tuple[BoundScript, Effect]]:
     """Ask the application's question, and apply the answered application. Relations staged for the question are reused."""
-    assert ready.application is not None
     found = yield from work.job.client.read(asked.source.query, f"what is lost in {work.stored.table}")
-    application = ready.application.answered(asked.source.answered(found.rows))
+    application = asked.application.answered(asked.source.answered(found.rows))
     return (yield from _applied(work, replace(ready, application=application), new, asked.staged))
 
 
