@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import attributes, conjuncts, passing, substitute
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.core import Compute, Filter
+from dbt_idivm.algebra.expressions import attributes, column, conjunction, conjuncts, passing, substitute
+from dbt_idivm.algebra.operator import SIGN, Operator
 from dbt_idivm.algebra.raising import may_raise
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import Type, cannot_be_carried, is_known, is_storable, name_of_type
 from dbt_idivm.cached import cached_property
 from dbt_idivm.operators.project import Project
@@ -67,12 +70,35 @@ class WindowRoot:
         """The attributes from which late outputs are computed. They may repeat."""
         return tuple(name for output, definition in self.outputs if output in self.late for name in attributes(definition))
 
+    def signed(self, parts: Definitions = ()) -> Relation:
+        """ΔR with the outputs of the view that are not late, and `parts`. Only changes of partitions that the view has."""
+        changes, conditions = self.window.child.signed(), conjunction(self.conditions)
+        kept = changes if conditions is None else Filter(changes, conditions)
+        return Compute(kept, (*self.early, *parts, (SIGN, column(SIGN))))
+
+    def shown(self, rows: Relation, values: Mapping[str, exp.Expr] = MappingProxyType({})) -> Relation:
+        """Rows that have the early outputs and all that late ones are computed from, as rows of the view.
+
+        `values`: definitions of attributes of ω that the rows have under another name.
+        """
+        return Compute(
+            rows,
+            tuple(
+                (name, substitute(each, {**_themselves(each), **values}) if name in self.late else column(name))
+                for name, each in self.outputs
+            ),
+        )
+
     @property
     def held(self) -> frozenset[str]:
         """The attributes of ω that the view has unchanged, under their own names."""
         return frozenset(
             name for name, definition in self.outputs if isinstance(definition, exp.Column) and definition.name == name
         )
+
+
+def _themselves(definition: exp.Expr) -> dict[str, exp.Expr]:
+    return {name: column(name) for name in attributes(definition)}
 
 
 def window_root(root: Operator) -> WindowRoot | None:

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.bags import Concat, Distinct
-from dbt_idivm.algebra.core import Compute, Filter, SemiJoin, project
-from dbt_idivm.algebra.expressions import attributes, column, conjunction, substitute
+from dbt_idivm.algebra.core import SemiJoin, project
 from dbt_idivm.algebra.lookups import Known, Named
-from dbt_idivm.algebra.operator import SIGN, Operator
+from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.idiff import INS, REC, IDiff, Origin
@@ -51,14 +50,8 @@ class Tail(Way):
 
     @cached_property
     def changes(self) -> Relation:
-        """ΔR with the outputs of the view that do not depend on running values, and the parts
-        of the running values under their names.
-        """
-        conditions = conjunction(self.running.conditions)
-        signed = self.running.window.child.signed()
-        kept = signed if conditions is None else Filter(signed, conditions)
-        parts = tuple((each.call.name, each.part) for each in self.running.calls)
-        return Compute(kept, (*self.running.early, *parts, (SIGN, column(SIGN))))
+        """The changes of R as the view shows them, with the parts of the running values under their names."""
+        return self.running.signed(tuple((each.call.name, each.part) for each in self.running.calls))
 
     @property
     def base_idiffs(self) -> tuple[DiffRows, ...]:
@@ -85,31 +78,19 @@ class Tail(Way):
         if not only_comes(self.running.window.child, is_empty) or not all(is_inlinable(name_of(kind)) for kind in kinds):
             return otherwise
         continued = Named("continued_rows", Continued(changed, self.running))
-        new = self._shown(new_of(continued))
-        others = tuple(name for name in self.root.columns if name not in self.root.ids)
-        insert = IDiff(INS, self.root.ids, others, (), new, frozenset(Origin(each, INS) for each in occurrences), fresh=True)
+        new = self.running.shown(new_of(continued))
+        values = tuple(name for name in self.root.columns if name not in self.root.ids)
+        insert = IDiff(INS, self.root.ids, values, (), new, frozenset(Origin(each, INS) for each in occurrences), fresh=True)
         late = Known(LATE_PARTITIONS, partition, kinds)
         again = project(self.root.restrict(partition, late), self.root.columns)
-        evaluated = Concat(
-            (self._shown(SemiJoin(new_of(continued), partition, late, anti=True)), optimize_rows(again) if optimised else again)
-        )
+        # Wrong if rows of late partitions were only removed afterwards: 1 / sum(x) may fail for a sum that no row has.
+        others = self.running.shown(SemiJoin(new_of(continued), partition, late, anti=True))
+        evaluated = Concat((others, optimize_rows(again) if optimised else again))
         work = Continuing(self.running, changed, continued)
         recomputing = Recomputing(self.name, (touched.over(late),), work=work, late=None, evaluated=(evaluated,))
         appending = Appending(self.name, (insert,), work=work)
         asked = LatePartitions(appending, recomputing)
         return Conditional(self.name, (insert,), question=asked, shown=appending, otherwise=otherwise)
-
-    # Wrong if rows of late partitions were only removed afterwards: 1 / sum(x) may fail for a sum that no row has.
-    def _shown(self, new: Relation) -> Relation:
-        """New rows with their running values, as rows of the view."""
-        return Compute(new, tuple((name, self._value(name)) for name in self.root.columns))
-
-    def _value(self, name: str) -> exp.Expr:
-        """The definition of an attribute of the view over new rows."""
-        if name not in self.running.late:
-            return column(name)
-        definition = dict(self.running.outputs)[name]
-        return substitute(definition, {each: column(each) for each in attributes(definition)})
 
 
 def _only_came(scan: Scan, diff: NetDiff | None) -> bool:

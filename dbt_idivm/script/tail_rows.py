@@ -18,15 +18,16 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import Distinct, union_all
 from dbt_idivm.algebra.block import Binder, Block, hinted, isolate, subquery
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
-from dbt_idivm.algebra.core import Filter, Unary, project
+from dbt_idivm.algebra.core import Filter, project
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
 from dbt_idivm.algebra.lookups import Named, named_block
-from dbt_idivm.algebra.relation import Provenance, Relation
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.passes.running import Running
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT
 from dbt_idivm.script.replace import stored_rows
 from dbt_idivm.script.stored import Stored
+from dbt_idivm.script.top_k_rows import WithStored
 
 LAST = "last_rows"
 STORED, LATE = "idivm_stored", "idivm_late"
@@ -99,15 +100,10 @@ def _candidates(last: Sequence[str], missing: Sequence[str], names: Sequence[str
 
 
 @dataclass(frozen=True)
-class Continued(Unary):
-    """The rows of `child`, which are net rows, and of LAST, with their running values. STORED is 1 for rows of LAST."""
+class Continued(WithStored):
+    """The net rows, and the rows of LAST, with their running values. STORED is 1 for rows of LAST."""
 
-    child: Named
     running: Running
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        return tuple(name for name in self.child.columns if name != WEIGHT)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -117,23 +113,9 @@ class Continued(Unary):
     def types(self) -> Mapping[str, exp.DataType]:
         return {**self.child.types, **{name: self.running.window.types[name] for name in self.running.values}, STORED: _INT}
 
-    def with_children(self, *children: Relation) -> Relation:
-        (child,) = children
-        assert isinstance(child, Named)
-        return Continued(child, self.running)
-
     @property
     def expressions(self) -> tuple[exp.Expr, ...]:
         return self.running.order
-
-    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        raise AssertionError("continued rows are not restricted")
-
-    def narrowed(self, names: frozenset[str]) -> Relation:
-        return self
-
-    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
-        return None
 
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
         return inputs[0]

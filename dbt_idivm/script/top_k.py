@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.bags import Concat, Distinct
-from dbt_idivm.algebra.core import Compute, Filter, project
-from dbt_idivm.algebra.expressions import attributes, column, conjunction, substitute
+from dbt_idivm.algebra.core import project
+from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.lookups import Named
-from dbt_idivm.algebra.operator import SIGN, Operator, operators
+from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.idiff import REC, IDiff, Origin
@@ -44,11 +44,8 @@ class TopK(Way):
 
     @cached_property
     def changes(self) -> Relation:
-        """ΔR with the outputs of the view, except those that are evaluated only for rows of the view."""
-        conditions = conjunction(self.first.conditions)
-        signed = self.first.window.child.signed()
-        kept = signed if conditions is None else Filter(signed, conditions)
-        return Compute(kept, (*self.first.early, (SIGN, column(SIGN))))
+        """The changes of R as the view shows them, except for what is evaluated only for rows of the view."""
+        return self.first.signed()
 
     @property
     def base_idiffs(self) -> tuple[DiffRows, ...]:
@@ -66,12 +63,8 @@ class TopK(Way):
         changed = Named("changed_rows", NetRows(changes, tuple(self.root.certain_types.items())))
         partition, count = self.first.partition, self.first.count
         ranked = Named("ranked_rows", Ranked(changed, self.root.ids, partition, self.first.call.order, count, removing))
-        outputs = dict(self.first.outputs)
         number = {self.first.call.name: exp.Cast(this=column(PLACE), to=self.first.call.kind.copy())}
-        new = Compute(
-            first_of(ranked, count),
-            tuple((name, _of(outputs[name], number) if name in self.first.late else column(name)) for name in self.root.columns),
-        )
+        new = self.first.shown(first_of(ranked, count), number)
         origins = frozenset(Origin(scan.occurrence, REC) for scan in self._scans if _changed(scan, is_empty, "plus", "minus"))
         diff = IDiff(REC, partition, (), (), Named("v_rec__partitions", Distinct(project(changed, partition))), origins)
         if not removing:
@@ -114,7 +107,3 @@ class Ranking(Effective):
 def _changed(scan: Scan, is_empty: IsEmpty, *classes: DiffClass) -> bool:
     """Whether one of these classes of the table's net diff may have rows."""
     return not all(is_empty(DiffRows(scan, each, scan.columns)) for each in classes)
-
-
-def _of(definition: exp.Expr, number: Mapping[str, exp.Expr]) -> exp.Expr:
-    return substitute(definition, {**{name: column(name) for name in attributes(definition)}, **number})

@@ -11,7 +11,7 @@ the k-th stored row; NULL if fewer rows are stored.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -95,19 +95,39 @@ class NetRows(Unary):
 
 
 @dataclass(frozen=True)
-class Ranked(Unary):
-    """The rows of `child`, which are net rows, ranked with `OLD`. `removing`: whether there may be rows with negative weight."""
+class WithStored(Unary):
+    """The rows of `child`, which are net rows, in order with stored rows of their partitions. It is read as a whole."""
 
     child: Named
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(name for name in self.child.columns if name != WEIGHT)
+
+    def with_children(self, *children: Relation) -> Relation:
+        (child,) = children
+        assert isinstance(child, Named)
+        return replace(self, child=child)
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        raise AssertionError("rows in order are not restricted")
+
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        return self
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        return None
+
+
+@dataclass(frozen=True)
+class Ranked(WithStored):
+    """The net rows ranked with `OLD`. `removing`: whether there may be rows with negative weight."""
+
     ids: tuple[str, ...]
     partition: tuple[str, ...]
     order: tuple[exp.Expr, ...]
     count: int
     removing: bool
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        return tuple(name for name in self.child.columns if name != WEIGHT)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -117,23 +137,9 @@ class Ranked(Unary):
     def types(self) -> Mapping[str, exp.DataType]:
         return {**self.child.types, PLACE: _INT, LIVE: _INT, BOUND: _INT}
 
-    def with_children(self, *children: Relation) -> Relation:
-        (child,) = children
-        assert isinstance(child, Named)
-        return Ranked(child, self.ids, self.partition, self.order, self.count, self.removing)
-
     @property
     def expressions(self) -> tuple[exp.Expr, ...]:
         return self.order
-
-    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        raise AssertionError("ranked rows are not restricted")
-
-    def narrowed(self, names: frozenset[str]) -> Relation:
-        return self
-
-    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
-        return None
 
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
         return inputs[0].with_rows(inputs[0].rows * (1 + self.count))

@@ -48,7 +48,7 @@ from dbt_idivm.operators.aggregate import Call, Grouped
 from dbt_idivm.operators.scan import DiffClass, DiffRows, scans
 from dbt_idivm.operators.window import Windowed
 from dbt_idivm.optimize.lineage import leaves
-from dbt_idivm.passes import annotate, canonical, first_rows, look_ups, place_caches, propagate, running
+from dbt_idivm.passes import annotate, canonical, first_rows, look_ups, place_caches, propagate, running, window_root
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script import additive as script_additive
 from dbt_idivm.script import (
@@ -1381,7 +1381,7 @@ def signed_rows_are_ranked(patch: Patch) -> None:
 
 
 def changes_of_all_partitions(patch: Patch) -> None:
-    patch.setattr(top_k, "conjunction", lambda conditions: None)
+    patch.setattr(window_root, "conjunction", lambda conditions: None)
 
 
 def second_is_among_first(patch: Patch) -> None:
@@ -1492,7 +1492,7 @@ def late_rows_are_computed(patch: Patch) -> None:
 
 
 def changes_of_all_tails(patch: Patch) -> None:
-    patch.setattr(tail, "conjunction", lambda conditions: None)
+    patch.setattr(window_root, "conjunction", lambda conditions: None)
 
 
 TAILS = (
