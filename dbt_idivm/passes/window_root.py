@@ -81,13 +81,12 @@ class WindowRoot:
 
         `values`: definitions of attributes of ω that the rows have under another name.
         """
-        return Compute(
-            rows,
-            tuple(
-                (name, substitute(each, {**_themselves(each), **values}) if name in self.late else column(name))
-                for name, each in self.outputs
-            ),
-        )
+        late = {
+            name: substitute(definition, {**{each: column(each) for each in attributes(definition)}, **values})
+            for name, definition in self.outputs
+            if name in self.late
+        }
+        return Compute(rows, tuple((name, late.get(name, column(name))) for name, _ in self.outputs))
 
     @property
     def held(self) -> frozenset[str]:
@@ -95,10 +94,6 @@ class WindowRoot:
         return frozenset(
             name for name, definition in self.outputs if isinstance(definition, exp.Column) and definition.name == name
         )
-
-
-def _themselves(definition: exp.Expr) -> dict[str, exp.Expr]:
-    return {name: column(name) for name in attributes(definition)}
 
 
 def window_root(root: Operator) -> WindowRoot | None:

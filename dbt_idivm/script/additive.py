@@ -30,7 +30,7 @@ from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.effective import effective
 from dbt_idivm.script.extremes import ANEW, LOST, anew, are_named, delta_groups, lost_groups, lost_query, only_comes
 from dbt_idivm.script.leaves import diff_leaves
-from dbt_idivm.script.merge import SOURCE, TARGET, Clause, Comparison, Key, Matching, Merge, inserting, updating
+from dbt_idivm.script.merge import SOURCE, TARGET, Clause, Comparison, Key, Matching, Merge
 from dbt_idivm.script.prune_empty import prune_empty
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.stored import Stored
@@ -149,10 +149,9 @@ def additive_merge(view: Stored, done: Adding, binder: StatementBinder, target: 
     # the first condition is implied by the second one, because a stored group has rows; but it does not need the stored row
     gone = Clause("delete", (Comparison(state.rows, "<", 0), exp.EQ(this=count, expression=exp.Literal.number(0))))
     kept = {name: value for name, value in new.items() if name not in _group_columns(view, state)}
-    matching = Matching(
-        tuple(Key(view.stored(group), group) for group in state.aggregate.groups),
-        (*([gone] if state.aggregate.groups else []), *updating((), kept), inserting([Comparison(state.rows, ">", 0)], fresh)),
-    )
+    clauses = Clause("update", (), kept), Clause("insert", (Comparison(state.rows, ">", 0),), fresh)
+    keys = tuple(Key(view.stored(group), group) for group in state.aggregate.groups)
+    matching = Matching(keys, (gone, *clauses) if keys else clauses)
     table, broadcast = binder.binding.dialect.table(target, None), binder.is_source_broadcast(done.rows)
     return Merge(table, binder.attach(block.select()), matching, broadcast=broadcast)
 

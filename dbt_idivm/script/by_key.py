@@ -39,7 +39,7 @@ def by_key(merge: Merge, clause: Clause, source: SourceRows) -> exp.Update | exp
     changes = exp.Where(this=where) if where is not None else None
     if clause.action == "delete":
         return exp.Delete(this=merge.target, where=changes)
-    values = [exp.EQ(this=column(name), expression=keys.looked_up(value)) for name, value in clause.values]
+    values = [exp.EQ(this=column(name), expression=keys.looked_up(value)) for name, value in clause.values.items()]
     return exp.Update(this=merge.target, expressions=values, where=changes)
 
 

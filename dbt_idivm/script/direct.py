@@ -19,7 +19,7 @@ from dbt_idivm.algebra.types import distinguishable
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.operators.scan import reads_tables
 from dbt_idivm.script.binding import StatementBinder
-from dbt_idivm.script.merge import OP, SOURCE, TARGET, Clause, Condition, Key, Matching, Merge, inserting, op_is, updating
+from dbt_idivm.script.merge import OP, SOURCE, TARGET, Clause, Condition, Key, Matching, Merge, op_is
 from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.ways import Application, Change, Shape
 
@@ -135,6 +135,6 @@ def _clauses(view: Stored, diff: IDiff, tag: str | None) -> Iterator[Clause]:
                 for name, value in assigned.items()
             )
         )
-        yield from updating((*tagged, exp.Not(this=exp.paren(equal))), assigned)
+        yield Clause("update", (*tagged, exp.Not(this=exp.paren(equal))), assigned)
     if diff.kind is INS:
-        yield inserting(tagged, {c.name: column(c.attribute, SOURCE) for c in view.columns})
+        yield Clause("insert", tagged, {c.name: column(c.attribute, SOURCE) for c in view.columns})

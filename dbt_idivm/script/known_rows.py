@@ -49,9 +49,9 @@ def with_rows(merge: Merge, source: SourceRows, dialect: Dialect, *, replaces: b
 
 
 def _insert(merge: Merge, clause: Clause, source: SourceRows, dialect: Dialect) -> exp.Insert:
-    values = exp.Select(expressions=[alias(value, name) for name, value in clause.values])
+    values = exp.Select(expressions=[alias(value, name) for name, value in clause.values.items()])
     query = values.from_(subquery(source.query(dialect), SOURCE))
-    return insert_into(merge.table.copy(), [name for name, _ in clause.values], query)
+    return insert_into(merge.table.copy(), tuple(clause.values), query)
 
 
 def _may_fire(matching: Matching, source: SourceRows, row: Row) -> frozenset[int]:

@@ -5,8 +5,8 @@ once it is known what is fetched of these rows. Only then is it a tree.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from sqlglot import exp
@@ -69,12 +69,12 @@ def tree_of(condition: Condition) -> exp.Expr:
 class Clause:
     """What is done with source rows that satisfy all `conditions`, and match a stored row unless the action is an insert.
 
-    `values`: (stored column, its new value) for an update or an insert.
+    `values`: stored column → its new value, for an update or an insert.
     """
 
     action: Literal["delete", "update", "insert"]
     conditions: tuple[Condition, ...] = ()
-    values: tuple[tuple[str, exp.Expr], ...] = ()
+    values: Mapping[str, exp.Expr] = field(default_factory=dict)
 
     @property
     def is_matched(self) -> bool:
@@ -82,25 +82,14 @@ class Clause:
 
     @property
     def tree(self) -> exp.When:
-        condition = conjunction(map(tree_of, self.conditions))
-        return exp.When(matched=self.is_matched, condition=condition, then=self._then())
-
-    def _then(self) -> exp.Expr:
-        if self.action == "delete":
-            return exp.Var(this="DELETE")
+        names, values = [column(name) for name in self.values], [value.copy() for value in self.values.values()]
+        then: exp.Expr = exp.Var(this="DELETE")
         if self.action == "update":
-            return exp.Update(expressions=[exp.EQ(this=column(name), expression=value.copy()) for name, value in self.values])
-        names, values = [column(name) for name, _ in self.values], [value.copy() for _, value in self.values]
-        return exp.Insert(this=exp.Tuple(expressions=names), expression=exp.Tuple(expressions=values))
-
-
-def updating(conditions: Iterable[Condition], values: Mapping[str, exp.Expr]) -> tuple[Clause, ...]:
-    """The clause that assigns values to a stored row; none if there are no values."""
-    return (Clause("update", tuple(conditions), tuple(values.items())),) if values else ()
-
-
-def inserting(conditions: Iterable[Condition], values: Mapping[str, exp.Expr]) -> Clause:
-    return Clause("insert", tuple(conditions), tuple(values.items()))
+            pairs = zip(names, values, strict=True)
+            then = exp.Update(expressions=[exp.EQ(this=name, expression=value) for name, value in pairs])
+        elif self.action == "insert":
+            then = exp.Insert(this=exp.Tuple(expressions=names), expression=exp.Tuple(expressions=values))
+        return exp.When(matched=self.is_matched, condition=conjunction(map(tree_of, self.conditions)), then=then)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dbt_idivm.algebra.block import Block, Source, subquery
 from dbt_idivm.algebra.expressions import alias, column, same
 from dbt_idivm.algebra.types import distinguishable, is_blurred, is_comparable
 from dbt_idivm.script.binding import StatementBinder
-from dbt_idivm.script.merge import OP, SOURCE, TARGET, Clause, Key, Matching, inserting, op_is, updating
+from dbt_idivm.script.merge import OP, SOURCE, TARGET, Clause, Key, Matching, op_is
 from dbt_idivm.script.stored import Stored
 
 COPIES, STORED = "idivm_copies", "idivm_stored"
@@ -37,7 +37,8 @@ def replace_by_id(view: Stored, *, update: str) -> Matching:
     ids, insert = view.root.ids, op_is("I")
     values = {c.name: column(c.attribute, SOURCE) for c in view.columns}
     others = {c.name: values[c.name] for c in view.columns if c.attribute not in ids}
-    clauses = (Clause("delete", (op_is("D"),)), *updating([op_is(update)], others), inserting([insert], values))
+    updates = [Clause("update", (op_is(update),), others)] if others else []
+    clauses = (Clause("delete", (op_is("D"),)), *updates, Clause("insert", (insert,), values))
     on = tuple(Key(view.stored(name), name) for name in ids)
     return Matching(on, clauses, unmatched=None if op_is(update) == insert else insert)
 
@@ -69,7 +70,7 @@ def replace_copies(view: Stored) -> Matching:
         if is_blurred(types[name])
     )
     values = {c.name: column(c.attribute, SOURCE) for c in view.columns}
-    return Matching((op_is("D"), *keys, *texts), (Clause("delete"), inserting([op_is("I")], values)))
+    return Matching((op_is("D"), *keys, *texts), (Clause("delete"), Clause("insert", (op_is("I"),), values)))
 
 
 def exploded(view: Stored, changed: exp.Select) -> exp.Select:

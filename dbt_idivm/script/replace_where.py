@@ -71,7 +71,7 @@ def replace_where(merge: Merge, keys: SourceRows, rows: exp.Query) -> exp.Insert
     if rest or [keys.type(name) in _FILTERED for name, _ in names.columns] != [True]:
         return None
     (test,) = names.tests(table=None)  # REPLACE WHERE has no alias
-    query = exp.Select(expressions=[alias(value, name) for name, value in insert.values]).from_(subquery(rows, SOURCE))
+    query = exp.Select(expressions=[alias(value, name) for name, value in insert.values.items()]).from_(subquery(rows, SOURCE))
     return exp.Insert(this=merge.table.copy(), where=test, expression=query.where(exp.Not(this=tree_of(op_is("D")))))
 
 

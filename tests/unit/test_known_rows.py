@@ -13,20 +13,20 @@ from dbt_idivm.script.merge import Clause, Comparison, Condition, Key, Matching,
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, source_query_of
 
 ON = (Key("id", "id"),)
-UPDATE = (Clause("update", (exp.condition("NOT (v.x <=> d.x)", dialect="spark"),), (("x", column("x", "d")),)),)
+UPDATE = (Clause("update", (exp.condition("NOT (v.x <=> d.x)", dialect="spark"),), {"x": column("x", "d")}),)
 DELETE = (Clause("delete"),)
 
 
 def by_op(*names: str) -> tuple[Clause, ...]:
-    values = tuple((name, column(name, "d")) for name in names)
-    update = Clause("update", (op_is("U"),), values[-1:])
+    values = {name: column(name, "d") for name in names}
+    update = Clause("update", (op_is("U"),), {"x": values["x"]})
     return Clause("delete", (op_is("D"),)), update, Clause("insert", (op_is("I"),), values)
 
 
 def added(*groups: str) -> tuple[Clause, ...]:
-    calls = tuple((name, exp.Add(this=column(name, "v"), expression=column(name, "d"))) for name in ("n", "x"))
+    calls = {name: exp.Add(this=column(name, "v"), expression=column(name, "d")) for name in ("n", "x")}
     gone = Clause("delete", (Comparison("n", "<", 0), exp.condition("v.n + d.n = 0")))
-    new = tuple((name, column(name, "d")) for name in (*groups, "n", "x"))
+    new = {name: column(name, "d") for name in (*groups, "n", "x")}
     return gone, Clause("update", (), calls), Clause("insert", (Comparison("n", ">", 0),), new)
 
 
@@ -80,7 +80,7 @@ def test_keys_of_several_columns() -> None:
         "ARRAY(STRUCT(CAST(1 AS INT) AS k1, CAST('2024-01-01' AS DATE) AS k2), "
         "STRUCT(CAST(2 AS INT) AS k1, CAST('2024-01-02' AS DATE) AS k2))"
     )
-    assert written((Clause("update", (), (("x", column("x", "d")),)),), rows, (Key("a", "a"), Key("b", "b"))) == (
+    assert written((Clause("update", (), {"x": column("x", "d")}),), rows, (Key("a", "a"), Key("b", "b"))) == (
         "UPDATE m.v AS v SET x = CAST('1.50' AS DECIMAL(9, 2)) WHERE v.a IN (1, 2) "
         "AND v.b IN (CAST('2024-01-01' AS DATE), CAST('2024-01-02' AS DATE)) "
         f"AND ARRAY_CONTAINS({keys}, STRUCT(CAST(v.a AS INT) AS k1, CAST(v.b AS DATE) AS k2))"
@@ -164,7 +164,7 @@ def test_a_row_without_ids() -> None:
 
 
 def test_idiffs_with_different_ids() -> None:
-    clauses = (Clause("update", (op_is("upd_1"),), (("x", column("x", "d")),)), Clause("delete", (op_is("del_2"),)))
+    clauses = (Clause("update", (op_is("upd_1"),), {"x": column("x", "d")}), Clause("delete", (op_is("del_2"),)))
     on = (Key("a", "a", "any_a"), Key("b", "b", "any_b"))
     names, types = ("any_a", "a", "any_b", "b", "idivm_op", "x"), ("boolean", "int", "boolean", "int", "string", "int")
     one = (False, 1, True, None, "upd_1", 7)

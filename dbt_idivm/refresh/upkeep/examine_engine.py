@@ -19,7 +19,7 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.refresh.upkeep.examine import Check
 from dbt_idivm.script.dialect import verbatim
-from dbt_idivm.script.merge import SOURCE, Key, Matching, Merge, inserting
+from dbt_idivm.script.merge import SOURCE, Clause, Key, Matching, Merge
 
 _STATE = '{"idivm_doctor":"state of \\\\ and \'"}'
 _OWNER = "model.doctor.scratch"
@@ -139,7 +139,7 @@ def _state(client: Client, scratch: str) -> Steps[str]:
 
 
 def _insertion(client: Client, scratch: str) -> Statement:
-    insert = inserting((), {name: column(name, SOURCE) for name in ("id", "note")})
+    insert = Clause("insert", (), {name: column(name, SOURCE) for name in ("id", "note")})
     one = exp.select(exp.alias_(exp.Literal.number(1), "id"), exp.alias_(exp.Literal.string("a"), "note"))
     tree = Merge(client.dialect.table(scratch, None), one, Matching((Key("id", "id"),), (insert,))).tree
     return Statement(client.dialect.sql(tree), "write", f"merge into {scratch}", tree=tree)
