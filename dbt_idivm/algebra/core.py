@@ -44,6 +44,9 @@ class Leaf(Relation):
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         return self
 
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        return ()
+
 
 @dataclass(frozen=True)
 class Unary(Relation):

@@ -1,8 +1,8 @@
 """The operator of a view: a relation with IDs (idIVM, Table 1) and rules (Tables 4-13).
 
 Only RULES has a default: empty, for leaves (`tests/unit/test_rules_tables.py`). An operator class that does not implement every
-other member cannot be instantiated. The inputs of an operator are operators; `restrict`, `in_state`, `with_children` and `signed`
-return plain relations.
+other member cannot be instantiated. A constant answer is one line of the class: `united = ()`, `with_ids = itself`. The inputs of
+an operator are operators; `restrict`, `in_state`, `with_children` and `signed` return plain relations.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 State = Literal["pre", "post", "any"]
 SIGN = "idivm_sign"  # column of signed relations: +1 for an inserted row, -1 for a deleted one
 Conditions = tuple[exp.Expr, ...]  # AND-ed, over attribute names
+Kind = TypeVar("Kind", bound="Operator")
+Handed = TypeVar("Handed")
 
 
 class Operator(Relation):
@@ -48,6 +50,15 @@ class Operator(Relation):
         """The prefix, unique in the plan, of the attributes that this operator introduces;
         None if it introduces none under a prefix.
         """
+
+    @property
+    @abstractmethod
+    def conditions(self) -> Conditions:
+        """The conditions with which rows of the input, or pairs of rows of the inputs, are tested: φ of σ, ⋈, ⟕ and ⋉."""
+
+    @abstractmethod
+    def rewritten(self, change: Callable[[exp.Expr], exp.Expr], *inputs: Operator) -> Operator:
+        """The same operator over other inputs, with `change` applied to each expression of `conditions` and `defined`."""
 
     # --- pass 1: IDs and attributes ---
 
@@ -147,6 +158,29 @@ class Operator(Relation):
         (("u__discount", ("a__discount", None)),).
         """
 
+    @property
+    @abstractmethod
+    def is_select_project_join(self) -> bool:
+        """Whether the rows are the combinations of rows of the inputs that satisfy `conditions`: σ, π, ⋈ and 1, the unit of ×.
+
+        The attributes are those of the inputs, or `defined`.
+        """
+
+    @property
+    @abstractmethod
+    def padded(self) -> tuple[int, ...]:
+        """The indexes of the inputs that may be absent from a row, which then has NULLs for their attributes."""
+
+    @property
+    @abstractmethod
+    def monotone(self) -> bool:
+        """Whether rows that are inserted into the inputs never remove a row from the output."""
+
+    @property
+    @abstractmethod
+    def has_row(self) -> bool:
+        """Whether there certainly is a row, in every state: True for a γ without groups. False is always sound."""
+
     # --- changes ---
 
     @abstractmethod
@@ -215,10 +249,6 @@ def operators(root: Operator) -> Iterator[Operator]:
     for child in root.inputs:
         yield from operators(child)
     yield root
-
-
-Kind = TypeVar("Kind", bound=Operator)
-Handed = TypeVar("Handed")
 
 
 def operators_of(root: Operator, kind: type[Kind]) -> Iterator[Kind]:

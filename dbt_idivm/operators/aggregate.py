@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.aggregates import like_aggregate, type_of_aggregate, value_of_nothing
+from dbt_idivm.algebra.answers import UnaryOperator, carries_nothing, itself, over_inputs
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin
@@ -232,11 +233,26 @@ class Grouped(Relation):
 
 
 @dataclass(frozen=True)
-class Aggregate(Grouped, Operator):
+class Aggregate(Grouped, UnaryOperator):
     """γ of a view."""
 
     child: Operator
     by_key: bool = False  # that it has the groups of the query relies on the keys of tables
+
+    scope = None
+    conditions = ()
+    rewritten = over_inputs
+    unique = True
+    named_by = ()
+    with_ids = itself
+    combined = ()
+    equal = ()
+    defined = ()
+    united = ()
+    is_select_project_join = False
+    padded = ()
+    monotone = False
+    carried = carries_nothing
 
     def __post_init__(self) -> None:
         if missing := {*self.groups, *self.arguments} - set(self.child.columns):
@@ -247,31 +263,8 @@ class Aggregate(Grouped, Operator):
         return tuple(dict.fromkeys(name for call in self.calls for name in call.arguments))
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return (self.child,)
-
-    def with_inputs(self, *inputs: Operator) -> Operator:
-        (child,) = inputs
-        return replace(self, child=child)
-
-    @property
-    def scope(self) -> str | None:
-        return None
-
-    @property
     def ids(self) -> tuple[str, ...]:
         return self.groups
-
-    @property
-    def unique(self) -> bool:
-        return True
-
-    @property
-    def named_by(self) -> tuple[str, ...]:
-        return ()
-
-    def with_ids(self) -> Operator:
-        return self
 
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return (frozenset(self.groups) | frozenset(self.arguments),)
@@ -298,28 +291,13 @@ class Aggregate(Grouped, Operator):
         results = {call.name for call in self.calls if call.of_nothing is None}
         return (self.child.nullable & set(self.groups)) | results
 
-    @property
-    def combined(self) -> tuple[Operator, ...]:
-        return ()
-
     def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
         """The dependencies of the rows: grouping keeps the values of rows."""
         return below[0]
 
     @property
-    def equal(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    @property
-    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
-        return ()
-
-    @property
-    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-        return ()
-
-    def carried(self, occurrence: str) -> frozenset[str] | None:
-        return None
+    def has_row(self) -> bool:
+        return not self.groups or (not self.calls and self.child.has_row)
 
     def screened(self, above: Conditions) -> tuple[Conditions, ...]:
         """A condition on G removes whole groups, so it applies to the rows. A condition on

@@ -22,10 +22,11 @@ customer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.answers import BinaryOperator, carries_nothing, itself
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Pair, project
 from dbt_idivm.algebra.expressions import attributes, conjuncts
@@ -39,34 +40,29 @@ from dbt_idivm.idiff.rule import IDiffRule, always, is_bag, is_condition, is_oth
 
 
 @dataclass(frozen=True)
-class Join(Pair, Operator):
+class Join(Pair, BinaryOperator):
     """left ⋈_condition right. The attribute names of the two inputs are disjoint."""
 
     left: Operator
     right: Operator
+
+    scope = None
+    with_ids = itself
+    pruned = itself
+    defined = ()
+    united = ()
+    is_select_project_join = True
+    padded = ()
+    monotone = True
+    has_row = False
+    carried = carries_nothing
+    changed_values = values_of_signed
 
     def __post_init__(self) -> None:
         if both := set(self.left.columns) & set(self.right.columns):
             raise ValueError(f"⋈ of inputs that share {sorted(both)}")
         if missing := set(attributes(self.condition)) - set(self.columns):
             raise ValueError(f"⋈ uses {sorted(missing)}, which its inputs lack")
-
-    @cached_property
-    def used(self) -> frozenset[str]:
-        """X: the attributes of the condition."""
-        return frozenset(attributes(self.condition))
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return (self.left, self.right)
-
-    def with_inputs(self, *inputs: Operator) -> Operator:
-        left, right = inputs
-        return replace(self, left=left, right=right)
-
-    @property
-    def scope(self) -> str | None:
-        return None
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -80,17 +76,10 @@ class Join(Pair, Operator):
     def named_by(self) -> tuple[str, ...]:
         return self.left.named_by + self.right.named_by
 
-    def with_ids(self) -> Operator:
-        return self
-
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return tuple((above | self.used) & set(child.columns) for child in self.inputs)
 
-    def pruned(self, above: frozenset[str]) -> Operator:
-        return self
-
-    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return self.needed(above)
+    conditional = needed
 
     @cached_property
     def certain_types(self) -> Mapping[str, exp.DataType]:
@@ -111,17 +100,6 @@ class Join(Pair, Operator):
     def equal(self) -> tuple[tuple[str, str], ...]:
         return tuple(equal_attributes(self.condition))
 
-    @property
-    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
-        return ()
-
-    @property
-    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-        return ()
-
-    def carried(self, occurrence: str) -> frozenset[str] | None:
-        return None
-
     def screened(self, above: Conditions) -> tuple[Conditions, ...]:
         return ((*above, *conjuncts(self.condition)),) * 2
 
@@ -131,9 +109,6 @@ class Join(Pair, Operator):
     def in_any_state(self, names: frozenset[str]) -> Relation:
         left, right = (child.in_any_state((names | self.used) & {*child.columns}) for child in self.inputs)
         return Pair(left, right, self.condition)
-
-    def changed_values(self, names: frozenset[str]) -> Relation:
-        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
         """ΔL ⋈ R⁻ ⊎ L⁺ ⋈ ΔR."""

@@ -36,9 +36,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.answers import itself
 from dbt_idivm.algebra.core import Compute, Filter, project
 from dbt_idivm.algebra.expressions import column, conjunction, conjuncts, passing
-from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.outer import LEFT, OuterPair
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import has_one_value
@@ -54,6 +54,9 @@ Equality = tuple[str, str, bool]  # attribute of the left input, attribute of th
 @dataclass(frozen=True)
 class LookUpJoin(OuterJoin):
     """left ⟕_condition right. `is_look_up` holds for its original inputs; rewritten inputs have the same rows."""
+
+    marks = ()
+    with_ids = itself
 
     @cached_property
     def equalities(self) -> tuple[Equality, ...]:
@@ -71,10 +74,6 @@ class LookUpJoin(OuterJoin):
         """K: the attributes of the right input that are looked up, in the order of F."""
         return tuple(right for _, right, _ in self.equalities)
 
-    @property
-    def marks(self) -> tuple[str, ...]:
-        return ()
-
     @cached_property
     def ids(self) -> tuple[str, ...]:
         return self.left.ids
@@ -86,9 +85,6 @@ class LookUpJoin(OuterJoin):
     @cached_property
     def named_by(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.left.named_by, *self.by)))
-
-    def with_ids(self) -> Operator:
-        return self
 
 
 def equalities_of(node: OuterJoin) -> tuple[Equality, ...] | None:

@@ -17,111 +17,60 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.answers import carries_nothing, itself, of_no_input, over_inputs
 from dbt_idivm.algebra.block import Binder, Block
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import Leaf
-from dbt_idivm.algebra.inference import Dependency
-from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, values_of_signed
-from dbt_idivm.algebra.relation import Provenance, Relation
+from dbt_idivm.algebra.operator import SIGN, Operator, values_of_signed
+from dbt_idivm.algebra.relation import Relation
 
 
 @dataclass(frozen=True)
 class OneRow(Leaf, Operator):
     """1, a leaf. It is the same in all states, so it is its own plain relation."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return ()
+    columns = ()
+    inputs = ()
+    with_inputs = itself
+    scope = None
+    conditions = ()
+    rewritten = over_inputs
+    ids = ()
+    unique = True
+    named_by = ()
+    with_ids = itself
+    needed = of_no_input
+    pruned = itself
+    conditional = of_no_input
+    nullable = frozenset()
+    combined = ()
+    dependencies = of_no_input
+    equal = ()
+    defined = ()
+    united = ()
+    is_select_project_join = True
+    padded = ()
+    monotone = True
+    has_row = True
+    carried = carries_nothing
+    screened = of_no_input
+    in_state = itself
+    in_any_state = itself
+    changed_values = values_of_signed
 
     @property
     def types(self) -> Mapping[str, exp.DataType]:
         return {}
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
-
-    def with_inputs(self, *inputs: Operator) -> Operator:
-        return self
-
-    @property
-    def scope(self) -> str | None:
-        return None
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def unique(self) -> bool:
-        return True
-
-    @property
-    def named_by(self) -> tuple[str, ...]:
-        return ()
-
-    def with_ids(self) -> Operator:
-        return self
-
-    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return ()
-
-    def pruned(self, above: frozenset[str]) -> Operator:
-        return self
-
-    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return ()
-
-    @property
     def certain_types(self) -> Mapping[str, exp.DataType]:
         return {}
-
-    @property
-    def nullable(self) -> frozenset[str]:
-        return frozenset()
-
-    @property
-    def combined(self) -> tuple[Operator, ...]:
-        return ()
-
-    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
-        return ()
-
-    @property
-    def equal(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    @property
-    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
-        return ()
-
-    @property
-    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-        return ()
-
-    def carried(self, occurrence: str) -> frozenset[str] | None:
-        return None
-
-    def screened(self, above: Conditions) -> tuple[Conditions, ...]:
-        return ()
-
-    def in_state(self, state: State) -> Relation:
-        return self
-
-    def in_any_state(self, names: frozenset[str]) -> Relation:
-        return self
-
-    def changed_values(self, names: frozenset[str]) -> Relation:
-        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
         return NoRows()
 
     def block(self, binder: Binder) -> Block:
         return Block((), {})
-
-    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
-        return ()
 
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
         return Cardinality(1.0)
@@ -152,9 +101,6 @@ class NoRows(Leaf):
 
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         return None
-
-    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
-        return ()
 
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
         return Cardinality(0.0)

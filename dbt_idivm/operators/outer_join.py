@@ -40,9 +40,10 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.answers import BinaryOperator, itself
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, Pair, Probe, project
-from dbt_idivm.algebra.expressions import attributes, column, conjuncts, passing
+from dbt_idivm.algebra.expressions import column, conjuncts, passing
 from dbt_idivm.algebra.inference import Dependency, are_identical, equalities, rejects_null, typed_null
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, both_states, values_of_signed, with_sign
 from dbt_idivm.algebra.outer import LEFT, RIGHT, OuterPair
@@ -55,13 +56,22 @@ from dbt_idivm.idiff.rule import IDiffRule, always, both, is_bag, is_condition, 
 
 
 @dataclass(frozen=True)
-class OuterJoin(OuterPair, Operator):
+class OuterJoin(OuterPair, BinaryOperator):
     """left ⟕_condition right, or ⟗ when `full`. Only `with_ids` adds the presence markers."""
 
     left: Operator
     right: Operator
     marked: bool = False
     by_key: bool = False  # for a scalar subquery: that a left row has at most one partner relies on the keys of tables
+
+    pruned = itself
+    equal = ()
+    defined = ()
+    united = ()
+    is_select_project_join = False
+    monotone = False
+    has_row = False
+    changed_values = values_of_signed
 
     def __post_init__(self) -> None:
         if both := set(self.left.columns) & set(self.right.columns):
@@ -70,22 +80,9 @@ class OuterJoin(OuterPair, Operator):
             raise ValueError(f"⟕ uses {sorted(missing)}, which its inputs lack")
 
     @cached_property
-    def used(self) -> frozenset[str]:
-        """X: the attributes of the condition."""
-        return frozenset(attributes(self.condition))
-
-    @cached_property
     def used_left(self) -> frozenset[str]:
         """The attributes of the condition that belong to the left input."""
         return self.used.intersection(self.left.columns)
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return (self.left, self.right)
-
-    def with_inputs(self, *inputs: Operator) -> Operator:
-        left, right = inputs
-        return replace(self, left=left, right=right)
 
     @property
     def scope(self) -> str | None:
@@ -109,11 +106,7 @@ class OuterJoin(OuterPair, Operator):
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return tuple((above | self.used) & set(child.columns) for child in self.inputs)
 
-    def pruned(self, above: frozenset[str]) -> Operator:
-        return self
-
-    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return self.needed(above)
+    conditional = needed
 
     @cached_property
     def certain_types(self) -> Mapping[str, exp.DataType]:
@@ -162,18 +155,6 @@ class OuterJoin(OuterPair, Operator):
         compared = frozenset() if self.full else rejects_null(self.condition)
         return frozenset(name for name in self.inputs[side].columns if name in compared or name not in self.inputs[side].nullable)
 
-    @property
-    def equal(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    @property
-    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
-        return ()
-
-    @property
-    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-        return ()
-
     def carried(self, occurrence: str) -> frozenset[str] | None:
         """Each row of a preserved input is in the output."""
         found = (self.inputs[side].carried(occurrence) for side in self.preserved)
@@ -194,9 +175,6 @@ class OuterJoin(OuterPair, Operator):
         attributes of ⟕, the left input suffices.
         """
         return self.left.in_any_state(names) if not self.full and names <= {*self.left.columns} else both_states(self, names)
-
-    def changed_values(self, names: frozenset[str]) -> Relation:
-        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
         """⟕: ΔL ⟕ R⁻ ⊎ L⁺ ⋈ ΔR ⊎ the padded rows (C ▷ R⁺) − (C ▷ R⁻) with C = L⁺ ⋉ ΔR.

@@ -19,11 +19,12 @@ cost is looked up for the rows with that order. An update of orders.note assigns
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.answers import UnaryOperator
 from dbt_idivm.algebra.core import Compute, project
 from dbt_idivm.algebra.expressions import attributes, column, passing, substitute
 from dbt_idivm.algebra.inference import Dependency, certain_type, is_function_of_values, may_be_null, parts_of_value
@@ -38,27 +39,27 @@ from dbt_idivm.operators.scan import reads_tables
 
 
 @dataclass(frozen=True)
-class Project(Compute, Operator):
+class Project(Compute, UnaryOperator):
     """π over `child`; `definitions` maps each output attribute to an expression over the child's attributes."""
 
     child: Operator
+
+    scope = None
+    conditions = ()
+    equal = ()
+    united = ()
+    is_select_project_join = True
+    padded = ()
+    monotone = True
 
     def __post_init__(self) -> None:
         missing = {name for _, e in self.definitions for name in attributes(e)} - set(self.child.columns)
         if missing:
             raise ValueError(f"π uses {sorted(missing)}, which its input lacks")
 
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return (self.child,)
-
-    def with_inputs(self, *inputs: Operator) -> Operator:
+    def rewritten(self, change: Callable[[exp.Expr], exp.Expr], *inputs: Operator) -> Operator:
         (child,) = inputs
-        return replace(self, child=child)
-
-    @property
-    def scope(self) -> str | None:
-        return None
+        return replace(self, child=child, definitions=tuple((name, change(each)) for name, each in self.definitions))
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -92,8 +93,7 @@ class Project(Compute, Operator):
     def pruned(self, above: frozenset[str]) -> Operator:
         return replace(self, definitions=tuple(d for d in self.definitions if d[0] in above))
 
-    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return (self.lineage(above),)
+    conditional = needed
 
     @cached_property
     def certain_types(self) -> Mapping[str, exp.DataType]:
@@ -117,16 +117,12 @@ class Project(Compute, Operator):
         return (*found, *((whole, names) for whole, names in parts if names), *below[0])
 
     @property
-    def equal(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    @property
     def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
         return self.definitions
 
     @property
-    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-        return ()
+    def has_row(self) -> bool:
+        return self.child.has_row
 
     def carried(self, occurrence: str) -> frozenset[str] | None:
         known = self.child.carried(occurrence)

@@ -27,13 +27,14 @@ from typing import Literal
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.answers import itself, of_no_input, over_inputs
 from dbt_idivm.algebra.block import Binder, Block
 from dbt_idivm.algebra.cardinality import Cardinality, Domain, Sizes
 from dbt_idivm.algebra.core import Leaf
 from dbt_idivm.algebra.expressions import column
-from dbt_idivm.algebra.inference import Dependency, stored_type
-from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, operators_of, values_of_signed
-from dbt_idivm.algebra.relation import Provenance, Relation, folded
+from dbt_idivm.algebra.inference import stored_type
+from dbt_idivm.algebra.operator import SIGN, Operator, State, operators_of, values_of_signed
+from dbt_idivm.algebra.relation import Relation, folded
 from dbt_idivm.algebra.types import is_incomparable, type_of
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Origin
@@ -79,6 +80,25 @@ class Scan(Leaf, Operator):
     state: State = "post"
     names: tuple[tuple[str, str], ...] = ()
 
+    inputs = ()
+    with_inputs = itself
+    conditions = ()
+    rewritten = over_inputs
+    named_by = ()
+    needed = of_no_input
+    conditional = of_no_input
+    combined = ()
+    dependencies = of_no_input
+    equal = ()
+    defined = ()
+    united = ()
+    is_select_project_join = False
+    padded = ()
+    monotone = True
+    has_row = False
+    screened = of_no_input
+    changed_values = values_of_signed
+
     def __post_init__(self) -> None:
         known = {attribute.name for attribute in self.attributes}
         missing = [name for name in (*(self.key or ()), *(self.used or ())) if name not in known]
@@ -103,13 +123,6 @@ class Scan(Leaf, Operator):
         return {self.attribute(a.name): type_of(a.type) for a in self.base_columns}
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
-
-    def with_inputs(self, *inputs: Operator) -> Operator:
-        return self
-
-    @property
     def scope(self) -> str | None:
         return self.occurrence
 
@@ -121,17 +134,10 @@ class Scan(Leaf, Operator):
     def unique(self) -> bool:
         return self.key is not None
 
-    @property
-    def named_by(self) -> tuple[str, ...]:
-        return ()
-
     def with_ids(self) -> Operator:
         if self.key is None or self.used is None:
             return self
         return replace(self, used=tuple(dict.fromkeys((*self.key, *self.used))))
-
-    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return ()
 
     def pruned(self, above: frozenset[str]) -> Operator:
         used = tuple(a.name for a in self.base_columns if self.attribute(a.name) in above)
@@ -154,9 +160,6 @@ class Scan(Leaf, Operator):
         """The columns in use that are computed, not stored."""
         return tuple(a for a in self.base_columns if a.definition is not None)
 
-    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return ()
-
     @cached_property
     def certain_types(self) -> Mapping[str, exp.DataType]:
         return {name: stored_type(kind) for name, kind in self.types.items()}
@@ -166,30 +169,8 @@ class Scan(Leaf, Operator):
         """All columns. IDs are compared NULL-safely, so it need not be known whether a key has NULLs."""
         return frozenset(self.columns)
 
-    @property
-    def combined(self) -> tuple[Operator, ...]:
-        return ()
-
-    def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
-        return ()
-
-    @property
-    def equal(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    @property
-    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
-        return ()
-
-    @property
-    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-        return ()
-
     def carried(self, occurrence: str) -> frozenset[str] | None:
         return frozenset(self.columns) if occurrence == self.occurrence else None
-
-    def screened(self, above: Conditions) -> tuple[Conditions, ...]:
-        return ()
 
     def in_state(self, state: State) -> Relation:
         return replace(self, state=state)
@@ -197,17 +178,11 @@ class Scan(Leaf, Operator):
     def in_any_state(self, names: frozenset[str]) -> Relation:
         return replace(self, state="any")
 
-    def changed_values(self, names: frozenset[str]) -> Relation:
-        return values_of_signed(self, names)
-
     def signed(self) -> Relation:
         return DiffRows(self, "signed", (*self.columns, SIGN))
 
     def block(self, binder: Binder) -> Block:
         return binder.table(self)
-
-    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
-        return ()
 
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
         return self.drawn_from(sizes.table(self.table), sizes)
@@ -250,9 +225,6 @@ class DiffRows(Leaf):
 
     def block(self, binder: Binder) -> Block:
         return binder.diff(self)
-
-    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
-        return ()
 
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
         return self.scan.drawn_from(sizes.changes(self.scan.occurrence, self.diff_class, self.split), sizes)

@@ -22,11 +22,12 @@ Example, σ x > 1: DEL(1; knows x = 0) is dropped; DEL(2; knows x = 5) and UPD(3
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.answers import UnaryOperator, itself
 from dbt_idivm.algebra.core import Filter
 from dbt_idivm.algebra.expressions import attributes, conjunction, conjuncts
 from dbt_idivm.algebra.inference import Dependency, equal_attributes, equalities, rejects_null
@@ -39,10 +40,20 @@ from dbt_idivm.idiff.rule import IDiffRule, always, is_condition
 
 
 @dataclass(frozen=True)
-class Select(Filter, Operator):
+class Select(Filter, UnaryOperator):
     """σ_condition(child)."""
 
     child: Operator
+
+    scope = None
+    with_ids = itself
+    pruned = itself
+    defined = ()
+    united = ()
+    is_select_project_join = True
+    padded = ()
+    monotone = True
+    has_row = False
 
     def __post_init__(self) -> None:
         missing = set(attributes(self.condition)) - set(self.child.columns)
@@ -55,16 +66,12 @@ class Select(Filter, Operator):
         return frozenset(attributes(self.condition))
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return (self.child,)
+    def conditions(self) -> Conditions:
+        return (self.condition,)
 
-    def with_inputs(self, *inputs: Operator) -> Operator:
+    def rewritten(self, change: Callable[[exp.Expr], exp.Expr], *inputs: Operator) -> Operator:
         (child,) = inputs
-        return replace(self, child=child)
-
-    @property
-    def scope(self) -> str | None:
-        return None
+        return replace(self, child=child, condition=change(self.condition))
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -78,17 +85,10 @@ class Select(Filter, Operator):
     def named_by(self) -> tuple[str, ...]:
         return self.child.named_by
 
-    def with_ids(self) -> Operator:
-        return self
-
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return (above | self.used,)
 
-    def pruned(self, above: frozenset[str]) -> Operator:
-        return self
-
-    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return (above | self.used,)
+    conditional = needed
 
     @cached_property
     def certain_types(self) -> Mapping[str, exp.DataType]:
@@ -108,14 +108,6 @@ class Select(Filter, Operator):
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:
         return tuple(equal_attributes(self.condition))
-
-    @property
-    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
-        return ()
-
-    @property
-    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-        return ()
 
     def carried(self, occurrence: str) -> frozenset[str] | None:
         known = self.child.carried(occurrence)

@@ -39,13 +39,14 @@ If φ does not depend on the left row (NOT IN over a NULL, EXISTS without correl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.answers import BinaryOperator, carries_nothing, itself
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Probe, project
-from dbt_idivm.algebra.expressions import attributes, conjuncts
+from dbt_idivm.algebra.expressions import conjuncts
 from dbt_idivm.algebra.inference import Dependency, rejects_null
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, values_of_signed, with_sign
 from dbt_idivm.algebra.relation import Relation
@@ -56,11 +57,23 @@ from dbt_idivm.idiff.rule import IDiffRule, both, is_bag, is_condition, is_other
 
 
 @dataclass(frozen=True)
-class SemiAntiJoin(Probe, Operator):
+class SemiAntiJoin(Probe, BinaryOperator):
     """left ⋉_condition right, or ▷ when `anti`. The attribute names of the two inputs are disjoint."""
 
     left: Operator
     right: Operator
+
+    scope = None
+    with_ids = itself
+    pruned = itself
+    equal = ()
+    defined = ()
+    united = ()
+    is_select_project_join = False
+    padded = ()
+    has_row = False
+    carried = carries_nothing
+    changed_values = values_of_signed
 
     def __post_init__(self) -> None:
         left, right = self.inputs
@@ -68,23 +81,6 @@ class SemiAntiJoin(Probe, Operator):
             raise ValueError(f"⋉ of inputs that share {sorted(both)}")
         if missing := self.used - {*left.columns, *right.columns}:
             raise ValueError(f"⋉ uses {sorted(missing)}, which its inputs lack")
-
-    @cached_property
-    def used(self) -> frozenset[str]:
-        """X: the attributes of the condition."""
-        return frozenset(attributes(self.condition))
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return (self.left, self.right)
-
-    def with_inputs(self, *inputs: Operator) -> Operator:
-        left, right = inputs
-        return replace(self, left=left, right=right)
-
-    @property
-    def scope(self) -> str | None:
-        return None
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -98,18 +94,11 @@ class SemiAntiJoin(Probe, Operator):
     def named_by(self) -> tuple[str, ...]:
         return self.left.named_by
 
-    def with_ids(self) -> Operator:
-        return self
-
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         left, right = self.inputs
         return (above | self.used) & set(left.columns), self.used & set(right.columns)
 
-    def pruned(self, above: frozenset[str]) -> Operator:
-        return self
-
-    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return self.needed(above)
+    conditional = needed
 
     @cached_property
     def certain_types(self) -> Mapping[str, exp.DataType]:
@@ -127,19 +116,8 @@ class SemiAntiJoin(Probe, Operator):
         return below[0]
 
     @property
-    def equal(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    @property
-    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
-        return ()
-
-    @property
-    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-        return ()
-
-    def carried(self, occurrence: str) -> frozenset[str] | None:
-        return None
+    def monotone(self) -> bool:
+        return not self.anti
 
     def screened(self, above: Conditions) -> tuple[Conditions, ...]:
         """The left rows of ▷ stay if the condition is false."""
@@ -157,9 +135,6 @@ class SemiAntiJoin(Probe, Operator):
             return self.left.in_any_state(names)
         left, right = (child.in_any_state((names | self.used) & {*child.columns}) for child in self.inputs)
         return Probe(left, right, self.condition)
-
-    def changed_values(self, names: frozenset[str]) -> Relation:
-        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
         """ΔL ▷ R⁻ ⊎ (C ▷ R⁺) − (C ▷ R⁻), where C = L⁺ ⋉ ΔR are all copies of the rows whose partners changed; the same for ⋉."""

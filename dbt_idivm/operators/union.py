@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.answers import over_inputs
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes, united
@@ -158,6 +159,17 @@ class UnionAll(Branches, Operator):
 
     parts: tuple[Operator, ...]
 
+    conditions = ()
+    rewritten = over_inputs
+    combined = ()
+    equal = ()
+    defined = ()
+    is_select_project_join = False
+    padded = ()
+    monotone = True
+    has_row = False
+    changed_values = values_of_signed
+
     def __post_init__(self) -> None:
         for part, sources in zip(self.parts, self.sources, strict=True):
             if len(sources) != len(self.outputs):
@@ -227,8 +239,7 @@ class UnionAll(Branches, Operator):
             self, outputs=tuple(self.outputs[i] for i in kept), sources=tuple(tuple(row[i] for i in kept) for row in self.sources)
         )
 
-    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return self.needed(above)
+    conditional = needed
 
     @cached_property
     def certain_types(self) -> Mapping[str, exp.DataType]:
@@ -246,10 +257,6 @@ class UnionAll(Branches, Operator):
             for output, names in self.united
             if any(name is None or name in part.nullable for part, name in zip(self.parts, names, strict=True))
         )
-
-    @property
-    def combined(self) -> tuple[Operator, ...]:
-        return ()
 
     def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
         """Dependencies that hold in every branch, together with b. An output that is a
@@ -296,14 +303,6 @@ class UnionAll(Branches, Operator):
         values = [each.name if each.is_string else int(each.name) for each in found if each is not None]
         return len({type(each) for each in values}) == 1 and len({*values}) == len(values)
 
-    @property
-    def equal(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    @property
-    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
-        return ()
-
     @cached_property
     def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
         return tuple(zip(self.outputs, zip(*self.sources, strict=True), strict=True))
@@ -326,9 +325,6 @@ class UnionAll(Branches, Operator):
         assert isinstance(node, UnionAll)
         parts = (part.in_any_state(below) for part, below in zip(self.parts, node.needed(names), strict=True))
         return node.with_children(*parts)
-
-    def changed_values(self, names: frozenset[str]) -> Relation:
-        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
         return Concat(tuple(self.branch_of(i, part.signed(), sign=True) for i, part in enumerate(self.parts)))

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.answers import UnaryOperator, itself, over_inputs
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin, Unary, project
@@ -130,26 +131,28 @@ def element_types(collection: exp.DataType) -> tuple[exp.DataType, ...]:
 
 
 @dataclass(frozen=True)
-class Unnest(Unnested, Operator):
+class Unnest(Unnested, UnaryOperator):
     """μ of a view."""
 
     child: Operator
 
+    scope = None
+    conditions = ()
+    rewritten = over_inputs
+    with_ids = itself
+    pruned = itself
+    equal = ()
+    defined = ()
+    united = ()
+    is_select_project_join = False
+    padded = ()
+    monotone = True
+    has_row = False
+    changed_values = values_of_signed
+
     def __post_init__(self) -> None:
         if missing := self.used - set(self.child.columns):
             raise ValueError(f"μ uses {sorted(missing)}, which its input lacks")
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return (self.child,)
-
-    def with_inputs(self, *inputs: Operator) -> Operator:
-        (child,) = inputs
-        return replace(self, child=child)
-
-    @property
-    def scope(self) -> str | None:
-        return None
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -163,17 +166,10 @@ class Unnest(Unnested, Operator):
     def named_by(self) -> tuple[str, ...]:
         return self.child.named_by
 
-    def with_ids(self) -> Operator:
-        return self
-
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return ((above & set(self.child.columns)) | self.used,)
 
-    def pruned(self, above: frozenset[str]) -> Operator:
-        return self
-
-    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return ((above & set(self.child.columns)) | self.used,)
+    conditional = needed
 
     @cached_property
     def certain_types(self) -> Mapping[str, exp.DataType]:
@@ -192,18 +188,6 @@ class Unnest(Unnested, Operator):
     def dependencies(self, *below: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
         return below[0]
 
-    @property
-    def equal(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    @property
-    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
-        return ()
-
-    @property
-    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-        return ()
-
     def carried(self, occurrence: str) -> frozenset[str] | None:
         """A row without elements has no rows here, unless μ is outer, but i-diffs still name it."""
         return self.child.carried(occurrence) if self.outer else None
@@ -216,9 +200,6 @@ class Unnest(Unnested, Operator):
 
     def in_any_state(self, names: frozenset[str]) -> Relation:
         return self.with_children(self.child.in_any_state((names | self.used) & {*self.child.columns}))
-
-    def changed_values(self, names: frozenset[str]) -> Relation:
-        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
         return project(self.with_children(self.child.signed()), (*self.columns, SIGN))

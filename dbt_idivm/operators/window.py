@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.answers import UnaryOperator, carries_nothing, itself, over_inputs
 from dbt_idivm.algebra.bags import Distinct
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
@@ -156,10 +157,23 @@ def _written(call: WindowCall) -> str:
 
 
 @dataclass(frozen=True)
-class Window(Windowed, Operator):
+class Window(Windowed, UnaryOperator):
     """ω of a view."""
 
     child: Operator
+
+    scope = None
+    conditions = ()
+    rewritten = over_inputs
+    with_ids = itself
+    equal = ()
+    defined = ()
+    united = ()
+    is_select_project_join = False
+    padded = ()
+    monotone = False
+    has_row = False
+    carried = carries_nothing
 
     def __post_init__(self) -> None:
         if missing := {*self.partition, *self.reads} - set(self.child.columns):
@@ -169,18 +183,6 @@ class Window(Windowed, Operator):
     def used(self) -> frozenset[str]:
         """X: the attributes on which the values depend."""
         return self.reads | set(self.partition)
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return (self.child,)
-
-    def with_inputs(self, *inputs: Operator) -> Operator:
-        (child,) = inputs
-        return replace(self, child=child)
-
-    @property
-    def scope(self) -> str | None:
-        return None
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -194,9 +196,6 @@ class Window(Windowed, Operator):
     def named_by(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.partition, *self.child.named_by)))
 
-    def with_ids(self) -> Operator:
-        return self
-
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return ((above & set(self.child.columns)) | self.used,)
 
@@ -205,8 +204,7 @@ class Window(Windowed, Operator):
         kept = (name for name in self.child.columns if name in above)
         return replace(self, calls=calls) if calls else Project(self.child, passing(kept))
 
-    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return ((above & set(self.child.columns)) | self.used,)
+    conditional = needed
 
     @cached_property
     def certain_types(self) -> Mapping[str, exp.DataType]:
@@ -224,21 +222,6 @@ class Window(Windowed, Operator):
         """row_number and the partition together determine the row."""
         numbers = (call.name for call in self.calls if isinstance(call.function, exp.RowNumber))
         return (*((frozenset({*self.partition, name}), frozenset(self.child.columns)) for name in numbers), *below[0])
-
-    @property
-    def equal(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    @property
-    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
-        return ()
-
-    @property
-    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-        return ()
-
-    def carried(self, occurrence: str) -> frozenset[str] | None:
-        return None
 
     def screened(self, above: Conditions) -> tuple[Conditions, ...]:
         """A condition on Pt removes whole partitions. Any other condition would remove rows that the window functions need."""

@@ -11,6 +11,7 @@ import pytest
 from sqlglot import exp
 
 from dbt_idivm import algebra, operators
+from dbt_idivm.algebra.answers import BinaryOperator, UnaryOperator
 from dbt_idivm.algebra.bags import Concat, Distinct
 from dbt_idivm.algebra.core import Compute, Filter, Leaf, Pair, Probe, SemiJoin, Unary
 from dbt_idivm.algebra.expressions import column
@@ -62,7 +63,8 @@ PLAIN = (
     DiffRows,
     NoRows,
 )
-ABSTRACT = (Leaf, Unary, Operator)
+ABSTRACT_OPERATORS = (Operator, UnaryOperator, BinaryOperator)
+ABSTRACT = (Leaf, Unary, *ABSTRACT_OPERATORS)
 
 COLUMNS = tuple(Attribute(name, "int") for name in ("k", "x"))
 A, B = Scan("a", "a", COLUMNS, ("k",)), Scan("b", "b", COLUMNS, ("k",))
@@ -118,7 +120,7 @@ def subclasses(kind: type[Any]) -> Iterator[type[Any]]:
 def test_the_lists_of_nodes_are_complete() -> None:
     found = set(subclasses(Relation))
     assert found == {*OPERATORS, *PLAIN, *ABSTRACT}
-    assert {each for each in found if issubclass(each, Operator)} == {*OPERATORS, Operator}
+    assert {each for each in found if issubclass(each, Operator)} == {*OPERATORS, *ABSTRACT_OPERATORS}
     assert {type(each) for each in EXAMPLES} == {*OPERATORS, *PLAIN}
 
 
@@ -184,7 +186,11 @@ def test_answers_of_operators_fit_together(node: Operator) -> None:
     assert {*node.combined} <= {*node.inputs}
     assert all(len(sources) == len(node.inputs) for _, sources in node.united)
     assert {name for name, _ in (*node.defined, *node.united)} <= columns
-    assert {definition for _, definition in node.defined} <= {*node.expressions}
+    assert {*node.conditions, *(definition for _, definition in node.defined)} <= {*node.expressions}
+    assert node.rewritten(lambda each: each, *node.inputs) == node
+    assert {*node.padded} <= {*range(len(node.inputs))}
+    if node.is_select_project_join:
+        assert columns == {name for name, _ in node.defined} or columns == {n for each in node.inputs for n in each.columns}
     for answer in (node.needed(frozenset(columns)), node.conditional(frozenset()), node.screened(())):
         assert len(answer) == len(node.inputs)
     for state in ("pre", "post"):
