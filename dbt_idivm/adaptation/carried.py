@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.adaptation.same_rows import pairs_below
+from dbt_idivm.algebra.answers import BinaryOperator
 from dbt_idivm.algebra.expressions import column, conjuncts, substitute
 from dbt_idivm.algebra.inference import rejects_null
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.operators import OuterJoin, Scan, SemiAntiJoin
+from dbt_idivm.algebra.outer import LEFT, RIGHT
+from dbt_idivm.operators import Scan
 from dbt_idivm.passes.query_graph import QueryGraph, query_graph
 
-LEFT, RIGHT = 0, 1
 Shown = Mapping[str, str]  # attribute of the source → the scan's attribute with its value
 
 
@@ -42,13 +43,14 @@ def carried(new: Operator, old: Operator) -> Iterator[Carried]:
     if isinstance(new, Scan) and isinstance(old, Scan):
         yield Carried(new, old, {name: name for name in new.columns}, {name: name for name in old.columns})
         return
-    is_left = isinstance(new, SemiAntiJoin) or (isinstance(new, OuterJoin) and not new.full)
-    below = pairs_below(new, old) if is_left else ()
+    if not isinstance(new, BinaryOperator) or LEFT in new.padded:
+        return
+    below = pairs_below(new, old)
     if not below:
         return
     graphs = [(query_graph(one), query_graph(two)) for one, two in zip(new.inputs, old.inputs, strict=True)]
     yield from _within(below[LEFT], graphs[LEFT])
-    if isinstance(new, OuterJoin):
+    if RIGHT in new.padded:
         present = _present(new, [graph for graph, _ in graphs])
         for each in _within(below[RIGHT], graphs[RIGHT]):
             yield (
@@ -69,7 +71,7 @@ def _through(graph: QueryGraph, shown: Shown) -> Shown:
     return {name: shown[each.name] for name, each in graph.names.items() if isinstance(each, exp.Column) and each.name in shown}
 
 
-def _present(node: OuterJoin, graphs: list[QueryGraph]) -> frozenset[str]:
+def _present(node: BinaryOperator, graphs: list[QueryGraph]) -> frozenset[str]:
     """The right attributes that are not NULL in matching pairs: with a NULL the join condition, or a condition of the input, is
     not true."""
     right = graphs[RIGHT]

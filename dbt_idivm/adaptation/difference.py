@@ -9,11 +9,13 @@ from sqlglot import exp
 
 from dbt_idivm.adaptation.derive import of_old, translated
 from dbt_idivm.adaptation.same_rows import Known, Pairs, Types, assignments, is_guarded_as_before, types_of
+from dbt_idivm.algebra.answers import BinaryOperator
 from dbt_idivm.algebra.expression_text import text_of
 from dbt_idivm.algebra.expressions import attributes, column, substitute
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.outer import LEFT, RIGHT
 from dbt_idivm.cached import cached_property
-from dbt_idivm.operators import Aggregate, OuterJoin, SemiAntiJoin
+from dbt_idivm.operators import Aggregate
 from dbt_idivm.passes.query_graph import Definitions, QueryGraph, query_graph
 
 
@@ -21,14 +23,14 @@ from dbt_idivm.passes.query_graph import Definitions, QueryGraph, query_graph
 class LookUp:
     """An added ⟕, ⋉ or ▷ whose left rows have the attributes of its condition."""
 
-    node: OuterJoin | SemiAntiJoin
+    node: BinaryOperator
     condition: exp.Expr
 
     @property
     def added(self) -> tuple[str, ...]:
         """The attributes that its condition, or operators above it, take from the right relation."""
-        marks = self.node.marks if isinstance(self.node, OuterJoin) and self.node.marked else ()
-        return (*self.node.right.columns, *marks)
+        left = {*self.node.left.columns}
+        return tuple(dict.fromkeys((*self.node.right.columns, *(name for name in self.node.columns if name not in left))))
 
     def applied(self, rows: Operator, condition: exp.Expr) -> Operator:
         """The operator over these rows, with the condition rewritten to their attributes."""
@@ -122,7 +124,7 @@ def _without_look_ups(graph: QueryGraph, above: tuple[LookUp, ...] = ()) -> Iter
     stay the same."""
     yield graph, above
     for place, source in enumerate(graph.sources):
-        if isinstance(source, SemiAntiJoin) or (isinstance(source, OuterJoin) and not source.full):
+        if isinstance(source, BinaryOperator) and LEFT not in source.padded:
             rest, known = _without(graph, place, source)
             found = (
                 LookUp(source, _over(source.condition, known)),
@@ -136,11 +138,11 @@ def _without_unread(graph: QueryGraph) -> Iterator[QueryGraph]:
     most, found by a key, or padded."""
     yield graph
     for place, source in enumerate(graph.sources):
-        if isinstance(source, OuterJoin) and source.combined:
+        if isinstance(source, BinaryOperator) and source.padded == (RIGHT,) and source.left in source.combined:
             yield from _without_unread(_without(graph, place, source)[0])
 
 
-def _without(graph: QueryGraph, place: int, source: OuterJoin | SemiAntiJoin) -> tuple[QueryGraph, Definitions]:
+def _without(graph: QueryGraph, place: int, source: BinaryOperator) -> tuple[QueryGraph, Definitions]:
     """The graph with the sources of the operator's left input in its place, and the definitions of that input's attributes.
     Attributes of the right input keep their names."""
     left = query_graph(source.left)

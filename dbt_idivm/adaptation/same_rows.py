@@ -13,6 +13,7 @@ from itertools import islice
 from sqlglot import exp
 
 from dbt_idivm.adaptation.derive import Held, mapped, of_old, translated, was
+from dbt_idivm.algebra.answers import BinaryOperator
 from dbt_idivm.algebra.expression_text import text_of
 from dbt_idivm.algebra.expressions import conjuncts, substitute
 from dbt_idivm.algebra.operator import Operator
@@ -31,7 +32,7 @@ def same_rows(new: Operator, old: Operator) -> Known | None:
     """The attributes of `new` over those of `old`, as far as they can be derived; None if the rows may differ."""
     if type(new) is not type(old):
         return None
-    found = _MATCHERS[type(new)](new, old) if type(new) in _MATCHERS else None
+    found = MATCHERS[type(new)](new, old)
     return _if_equal(new, old) if found is None else found
 
 
@@ -77,7 +78,7 @@ def _same_sources(new: QueryGraph, old: QueryGraph) -> Iterator[tuple[Pairs, Kno
 def pairs_below(new: Operator, old: Operator) -> tuple[Pairs, ...]:
     """For two ⟕, ⋉ or ▷ with the same rows: the paired sources of each input, as they were matched; empty if they were matched in
     another way."""
-    if type(new) is not type(old) or _MATCHERS[type(new)](new, old) is None:
+    if type(new) is not type(old) or MATCHERS[type(new)](new, old) is None:
         return ()
     below = (
         next(_same_sources(query_graph(one), query_graph(two)), None) for one, two in zip(new.inputs, old.inputs, strict=True)
@@ -125,17 +126,15 @@ def _is_same(new: exp.Expr, old: exp.Expr, below: tuple[QueryGraph, QueryGraph],
     return found is not None and text_of(found) == text_of(of_old(below[1].over(old)))
 
 
-def _scan(new: Operator, old: Operator) -> Known | None:
-    assert isinstance(new, Scan) and isinstance(old, Scan)
+def _scan(new: Scan, old: Scan) -> Known | None:
     if (new.table, new.state) != (old.table, old.state):
         return None
     theirs = {each.name: each for each in old.base_columns}
     return {new.attribute(each.name): was(old.attribute(each.name)) for each in new.base_columns if theirs.get(each.name) == each}
 
 
-def _aggregate(new: Operator, old: Operator) -> Known | None:
+def _aggregate(new: Aggregate, old: Aggregate) -> Known | None:
     """γ over the same rows with the same groups. Calls that the old one lacks are left undefined."""
-    assert isinstance(new, Aggregate) and isinstance(old, Aggregate)
     below = query_graph(new.child), query_graph(old.child)
     known = _same_graph(*below)
     if known is None:
@@ -151,8 +150,7 @@ def _aggregate(new: Operator, old: Operator) -> Known | None:
     return found
 
 
-def _window(new: Operator, old: Operator) -> Known | None:
-    assert isinstance(new, Window) and isinstance(old, Window)
+def _window(new: Window, old: Window) -> Known | None:
     below = query_graph(new.child), query_graph(old.child)
     known = _same_graph(*below)
     if known is None:
@@ -177,8 +175,7 @@ def _window(new: Operator, old: Operator) -> Known | None:
     return found
 
 
-def _unnest(new: Operator, old: Operator) -> Known | None:
-    assert isinstance(new, Unnest) and isinstance(old, Unnest)
+def _unnest(new: Unnest, old: Unnest) -> Known | None:
     below = query_graph(new.child), query_graph(old.child)
     known = _same_graph(*below)
     if known is None or new.outer != old.outer or len(new.added) != len(old.added):
@@ -188,7 +185,7 @@ def _unnest(new: Operator, old: Operator) -> Known | None:
     return {**_passed(*below, known), **{name: was(other) for name, other in zip(new.added, old.added, strict=True)}}
 
 
-def _two(new: Operator, old: Operator, condition: exp.Expr, other: exp.Expr) -> tuple[Known, Known] | None:
+def _two(new: BinaryOperator, old: BinaryOperator) -> tuple[Known, Known] | None:
     """The definitions of the sources' attributes for both inputs, if the inputs have the same rows and the conditions are equal;
     else None."""
     news, olds = ([query_graph(each) for each in node.inputs] for node in (new, old))
@@ -197,16 +194,15 @@ def _two(new: Operator, old: Operator, condition: exp.Expr, other: exp.Expr) -> 
         return None
     mine, theirs = ({**sides[0].names, **sides[1].names} for sides in (news, olds))
     known = {**left, **right}
-    parts = [substitute(each, mine) for each in conjuncts(condition.unnest())]
-    wanted = [of_old(substitute(each, theirs)) for each in conjuncts(other.unnest())]
+    parts = [substitute(each, mine) for each in conjuncts(new.condition.unnest())]
+    wanted = [of_old(substitute(each, theirs)) for each in conjuncts(old.condition.unnest())]
     types = types_of([source for graph in news for source in graph.sources])
     return (left, right) if _are_same(parts, wanted, known, types) else None
 
 
 # Wrong with `derived` for a padded side: coalesce(y, 0) computed below the join is NULL in a padded row, but 0 above it.
-def _outer_join(new: Operator, old: Operator) -> Known | None:
-    assert isinstance(new, OuterJoin) and isinstance(old, OuterJoin)
-    known = _two(new, old, new.condition, old.condition) if new.full == old.full else None
+def _outer_join(new: OuterJoin, old: OuterJoin) -> Known | None:
+    known = _two(new, old) if new.full == old.full else None
     if known is None:
         return None
     found: dict[str, exp.Expr] = {}
@@ -217,14 +213,12 @@ def _outer_join(new: Operator, old: Operator) -> Known | None:
     return found
 
 
-def _semijoin(new: Operator, old: Operator) -> Known | None:
-    assert isinstance(new, SemiAntiJoin) and isinstance(old, SemiAntiJoin)
-    known = _two(new, old, new.condition, old.condition) if new.anti == old.anti else None
+def _semijoin(new: SemiAntiJoin, old: SemiAntiJoin) -> Known | None:
+    known = _two(new, old) if new.anti == old.anti else None
     return None if known is None else _passed(query_graph(new.left), query_graph(old.left), known[0])
 
 
-def _union(new: Operator, old: Operator) -> Known | None:
-    assert isinstance(new, UnionAll) and isinstance(old, UnionAll)
+def _union(new: UnionAll, old: UnionAll) -> Known | None:
     if len(new.parts) != len(old.parts):
         return None
     below = [(query_graph(mine), query_graph(other)) for mine, other in zip(new.parts, old.parts, strict=True)]
@@ -261,7 +255,8 @@ def _if_equal(new: Operator, old: Operator) -> Known | None:
     return {name: was(theirs) for name, theirs in mine.names_for(other).items()} if mine.text == other.text else None
 
 
-_MATCHERS: Mapping[type[Operator], Callable[[Operator, Operator], Known | None]] = {
+# For each class that can be a source of a query graph (`tests/unit/test_closed_algebra.py`): both operators are of it.
+MATCHERS: Mapping[type[Operator], Callable[..., Known | None]] = {
     Scan: _scan,
     Aggregate: _aggregate,
     Window: _window,

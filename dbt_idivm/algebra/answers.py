@@ -34,7 +34,10 @@ class UnaryOperator(Operator):
 
 @dataclass(frozen=True)
 class BinaryOperator(Operator):
-    """An operator that tests pairs of rows of two inputs with a condition. It answers what follows from that alone."""
+    """An operator that tests pairs of rows of two inputs with a condition. It answers what follows from that alone.
+
+    The partners of a row depend on this row and the other input, and on no other row of its own input.
+    """
 
     left: Operator
     right: Operator

@@ -169,7 +169,10 @@ class Operator(Relation):
     @property
     @abstractmethod
     def padded(self) -> tuple[int, ...]:
-        """The indexes of the inputs that may be absent from a row, which then has NULLs for their attributes."""
+        """The indexes of the inputs that may be absent from a row.
+
+        A row of the other input without a partner is in the output, with NULLs for the attributes of this one.
+        """
 
     @property
     @abstractmethod

@@ -11,7 +11,6 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.inference import determined_by
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.operators import Aggregate, OneRow, Project
 from dbt_idivm.passes.annotate import facts_of
 from dbt_idivm.passes.infer_ids import infer_ids
 
@@ -26,13 +25,6 @@ def key_of(root: Operator) -> tuple[str, ...] | None:
     """A key of the rows: attributes in which no two rows are equal; None if there is none among the columns of `root`."""
     key = facts_of(infer_ids(root)).key
     return key if key is not None and {*key} <= {*root.columns} else None
-
-
-def always_has_a_row(root: Operator) -> bool:
-    """Whether there certainly is a row: from a γ without groups, or a SELECT without FROM."""
-    if isinstance(root, Project) or (isinstance(root, Aggregate) and root.groups and not root.calls):
-        return always_has_a_row(root.child)
-    return isinstance(root, OneRow) or (isinstance(root, Aggregate) and not root.groups)
 
 
 def is_limited_to_one(query: exp.Expr) -> bool:

@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.operators import OuterJoin, Project, UnionAll
 
 
 def may_be_folded(value: exp.Expr, root: Operator) -> bool:
@@ -29,29 +28,30 @@ def may_be_folded(value: exp.Expr, root: Operator) -> bool:
 
 def _may_be_folded(name: str, root: Operator) -> bool:
     """Whether an attribute may be such a NULL in some branch below."""
-    if isinstance(root, Project):
-        return may_be_folded(root.by_name[name], root.child)
-    if isinstance(root, OuterJoin) and any(name in each.columns for each in _never_joined(root)):
+    value = dict(root.defined).get(name)
+    if value is not None:
+        return any(may_be_folded(value, each) for each in root.inputs)
+    if any(name in each.columns for each in _never_joined(root)):
         return True
     return any(source is None or _may_be_folded(source, part) for source, part in _below(name, root))
 
 
 def _may_be_constant(name: str, root: Operator) -> bool:
-    if isinstance(root, Project):
-        value = root.by_name[name]
-        return not attributes(value) or any(_may_be_constant(each, root.child) for each in attributes(value))
+    value = dict(root.defined).get(name)
+    if value is not None:
+        return not attributes(value) or any(_may_be_constant(each, part) for each in attributes(value) for part in root.inputs)
     return any(source is None or _may_be_constant(source, part) for source, part in _below(name, root))
 
 
 def _below(name: str, root: Operator) -> list[tuple[str | None, Operator]]:
     """(name in the input, input) for each input from which the values of an attribute come; empty if it is computed from rows."""
-    if isinstance(root, UnionAll):
-        place = root.outputs.index(name) if name in root.outputs else None
-        return [] if place is None else [(sources[place], part) for part, sources in zip(root.parts, root.sources, strict=True)]
+    united = next((sources for output, sources in root.united if output == name), None)
+    if united is not None:
+        return list(zip(united, root.inputs, strict=True))
     return [(name, each) for each in root.inputs if name in each.columns]
 
 
-def _never_joined(root: OuterJoin) -> list[Operator]:
-    """The padded inputs of an outer join whose condition is a constant that may be false."""
-    is_constant = not attributes(root.condition) and root.condition != exp.true()
+def _never_joined(root: Operator) -> list[Operator]:
+    """The padded inputs of an operator with a condition that is a constant, and may be false."""
+    is_constant = any(not attributes(each) and each != exp.true() for each in root.conditions)
     return [root.inputs[side] for side in root.padded] if is_constant else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from operator import is_
 
 from sqlglot import exp
 
@@ -14,7 +14,6 @@ from dbt_idivm.algebra.types import infer_type, inferred, is_text
 from dbt_idivm.algebra.types_of_times import TIMESTAMPS
 from dbt_idivm.frontend.families import is_of_users
 from dbt_idivm.frontend.functions import PARSE_TIMESTAMP
-from dbt_idivm.operators import Join, OuterJoin, Project, Select, SemiAntiJoin
 
 _TRYING = (exp.SafeAdd, exp.SafeSubtract, exp.SafeMultiply, exp.SafeDivide)
 _Types = Mapping[str, exp.DataType]
@@ -31,25 +30,25 @@ def with_guards(root: Operator) -> Operator:
 
 def _with_guards(root: Operator) -> Operator:
     inputs = tuple(map(_with_guards, root.inputs))
-    node = root if all(one is other for one, other in zip(inputs, root.inputs, strict=True)) else root.with_inputs(*inputs)
     types = inferred({name: kind for each in inputs for name, kind in each.types.items()})
-    if isinstance(node, Project):
-        values = tuple((name, _guarded(value, types)) for name, value in node.definitions)
-        return node if values == node.definitions else replace(node, definitions=values)
-    if isinstance(node, Select | Join | OuterJoin | SemiAntiJoin):
-        condition = _guarded(node.condition, types)
-        return node if condition == node.condition else replace(node, condition=condition)
-    return node
+    evaluated = (*root.conditions, *(value for _, value in root.defined))
+    if all(map(is_, inputs, root.inputs)) and not any(_is_unguarded(each, types) for each in evaluated):
+        return root
+    return root.rewritten(lambda each: _guarded(each, types), *inputs)
 
 
 def _guarded(expression: exp.Expr, types: _Types) -> exp.Expr:
     """The expression with guards, except around lambda variables, which have no types here."""
-    if not any(_texts(node, types) for node in expression.walk()):
+    if not _is_unguarded(expression, types):
         return expression
     found = expression.copy()
     for text in [each for node in found.walk() for each in _texts(node, types)]:
         text.replace(guarded(text))
     return found
+
+
+def _is_unguarded(expression: exp.Expr, types: _Types) -> bool:
+    return any(_texts(node, types) for node in expression.walk())
 
 
 def _texts(node: exp.Expr, types: _Types) -> list[exp.Expr]:

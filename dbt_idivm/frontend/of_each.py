@@ -22,7 +22,7 @@ from dbt_idivm.algebra.expressions import attributes, column, passing
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import Place, finding
 from dbt_idivm.frontend.aggregate import Grouping
-from dbt_idivm.frontend.at_most_one import always_has_a_row, key_of
+from dbt_idivm.frontend.at_most_one import key_of
 from dbt_idivm.frontend.group_by import SelectItem
 from dbt_idivm.frontend.partners import CORRELATED, equalities, outer_joined, pair_of
 from dbt_idivm.operators import Aggregate, Project, Select
@@ -61,7 +61,7 @@ def aggregated_for_each(
         lowering.findings.append(finding(208, place, what=_WITHOUT_KEY if key is None else CORRELATED))
         return root, [exp.null() for _ in items]
     # Wrong without it: of no row with k = 7, whose key is fixed, the count was a row of NULL and 0.
-    if not key and not always_has_a_row(root):
+    if not key and not root.has_row:
         key = (lowering.names.attribute("scalar", "only"),)
         root = Project(root, (*passing(root.columns), (key[0], exp.Literal.number(1))))
     on = [*equalities(pairs, keys), *(each for each, pair in found if pair is None)]

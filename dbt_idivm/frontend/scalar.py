@@ -24,7 +24,7 @@ from dbt_idivm.algebra.expressions import column, passing
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import Place, finding
 from dbt_idivm.frontend.aggregate import Grouping, described, is_aggregated
-from dbt_idivm.frontend.at_most_one import always_has_a_row, has_one_row_at_most, is_limited_to_one
+from dbt_idivm.frontend.at_most_one import has_one_row_at_most, is_limited_to_one
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.existence import (
     Existence,
@@ -181,7 +181,7 @@ def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> 
         lowering.findings.append(finding(208, place, what=_SEVERAL))
         return root, exp.null()
     value = column(entry.attribute)
-    if not conditions and always_has_a_row(inner):
+    if not conditions and inner.has_row:
         return Join(root, inner, _TRUE), value
     return replace(outer_joined(lowering, root, inner, conditions, place), by_key=by_key), value
 

@@ -18,7 +18,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import Finding, Place, finding
-from dbt_idivm.operators import Aggregate, Join, OuterJoin, Select, SemiAntiJoin
+from dbt_idivm.operators import Aggregate
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,7 @@ def _used(node: Operator, sessions: Mapping[str, Session], held: dict[str, str])
     if isinstance(node, Aggregate):
         found.update(held[each] for each in {*node.groups, *node.arguments} & held.keys())
         held.update((name, name) for name in node.groups if name in sessions)
-    if isinstance(node, Select | Join | OuterJoin | SemiAntiJoin):
-        found.update(held[each] for each in attributes(node.condition) if each in held)
+    found.update(held[each] for condition in node.conditions for each in attributes(condition) if each in held)
     for name, made in node.defined:
         held.update((name, held[each]) for each in attributes(made) if each in held)
     for name, sources in node.united:

@@ -23,10 +23,8 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.core import Filter, Pair, Probe
 from dbt_idivm.algebra.expressions import as_written, attributes
 from dbt_idivm.algebra.operator import Operator, operators, operators_of
-from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.types import Type, infer_type, inferred, is_numeric
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators import Aggregate, Project, Window
@@ -132,8 +130,8 @@ def _may_be_negative(node: exp.Expr, types: _Types) -> bool:
 def _conditions(root: Operator) -> Iterator[tuple[exp.Expr, _Types]]:
     """The conditions of selections and joins, with the types of the attributes that they read."""
     for node in operators(root):
-        if isinstance(node, Filter | Pair | OuterPair | Probe):
-            yield node.condition, {name: kind for child in node.inputs for name, kind in child.types.items()}
+        for each in node.conditions:
+            yield each, {name: kind for child in node.inputs for name, kind in child.types.items()}
 
 
 def _equates(condition: exp.Expr, types: _Types) -> bool:

@@ -17,12 +17,11 @@ row, `v IS NULL` would be NULL; above ∪ a value has several sources. In these 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from operator import is_
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dbt_idivm.algebra.expressions import call_name, column
+from dbt_idivm.algebra.expressions import call_name, column, passing
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.types import DIALECT, Type, is_text, name_of_type
 from dbt_idivm.fresh_name import fresh_name
@@ -66,7 +65,7 @@ class Variants:
         found = _Found(self)
         self._taken.update(name.lower().partition("__")[2] for node in operators(roots[0]) for name in node.columns)
         for node in operators(roots[0]):
-            for expression in _expressions(node):
+            for expression in (*node.conditions, *(value for _, value in node.defined)):
                 for call in expression.walk():
                     found.look_at(call, node.inputs)
         return tuple(map(found.applied, roots)) if found.columns else roots
@@ -112,16 +111,10 @@ class _Found:
         if isinstance(node, Scan):
             computed = self.columns.get(node.occurrence, {})
             return replace(node, attributes=(*node.attributes, *computed.values())) if computed else node
-        rebuilt = node if all(map(is_, inputs, node.inputs)) else node.with_inputs(*inputs)
-        if isinstance(node, Project):
-            assert isinstance(rebuilt, Project)
-            values = tuple((name, self._read(value)) for name, value in node.definitions)
-            passed = tuple((name, column(name)) for name in self.passed.get(id(node), ()))
-            return replace(rebuilt, definitions=values + passed)
-        if isinstance(node, Select | Join | OuterJoin | SemiAntiJoin):
-            assert isinstance(rebuilt, Select | Join | OuterJoin | SemiAntiJoin)
-            return replace(rebuilt, condition=self._read(node.condition))
-        return rebuilt
+        rebuilt = node.rewritten(self._read, *inputs)
+        if not isinstance(rebuilt, Project):
+            return rebuilt
+        return replace(rebuilt, definitions=rebuilt.definitions + passing(self.passed.get(id(node), ())))
 
     def _read(self, expression: exp.Expr) -> exp.Expr:
         """The expression with the recorded calls replaced by attributes."""
@@ -136,13 +129,6 @@ class _Found:
         for place, name in zip(places, names, strict=True):
             nodes[place].replace(column(name))
         return found
-
-
-def _expressions(node: Operator) -> tuple[exp.Expr, ...]:
-    """The expressions that are evaluated over the rows of the inputs."""
-    if isinstance(node, Project):
-        return tuple(value for _, value in node.definitions)
-    return (node.condition,) if isinstance(node, Select | Join | OuterJoin | SemiAntiJoin) else ()
 
 
 def _made_of_variant(call: exp.Expr) -> tuple[exp.Column, str] | None:

@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, conjuncts, substitute
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.operators import Join, OneRow, Project, Select
 
 Definitions = Mapping[str, exp.Expr]  # attribute → its definition over the attributes of sources
 
@@ -32,20 +31,15 @@ class QueryGraph:
 
 def query_graph(node: Operator) -> QueryGraph:
     """The query graph at the top of a tree."""
-    if isinstance(node, Join):
-        left, right = map(query_graph, node.inputs)
-        both = QueryGraph((*left.sources, *right.sources), (*left.conditions, *right.conditions), {**left.names, **right.names})
-        return _tested(both, node.condition)
-    if isinstance(node, Select):
-        return _tested(query_graph(node.child), node.condition)
-    if isinstance(node, Project):
-        below = query_graph(node.child)
-        return QueryGraph(below.sources, below.conditions, {name: below.over(each) for name, each in node.definitions})
-    if isinstance(node, OneRow):  # the unit of ×
-        return QueryGraph((), (), {})
-    return QueryGraph((node,), (), {name: column(name) for name in node.columns})
-
-
-def _tested(graph: QueryGraph, condition: exp.Expr) -> QueryGraph:
-    parts = tuple(graph.over(each) for each in conjuncts(condition.unnest()))
-    return QueryGraph(graph.sources, (*graph.conditions, *parts), graph.names)
+    if not node.is_select_project_join:
+        return QueryGraph((node,), (), {name: column(name) for name in node.columns})
+    graphs = [query_graph(each) for each in node.inputs]
+    below = QueryGraph(
+        tuple(source for each in graphs for source in each.sources),
+        tuple(condition for each in graphs for condition in each.conditions),
+        {name: definition for each in graphs for name, definition in each.names.items()},
+    )
+    tests = tuple(below.over(part) for each in node.conditions for part in conjuncts(each.unnest()))
+    defined = dict(node.defined)
+    names = {name: below.over(defined[name]) if name in defined else below.names[name] for name in node.columns}
+    return QueryGraph(below.sources, (*below.conditions, *tests), names)

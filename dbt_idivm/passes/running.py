@@ -29,7 +29,6 @@ from dbt_idivm.algebra.inference import certain_type
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.types import has_exact_order, is_float
 from dbt_idivm.cached import cached_property
-from dbt_idivm.operators.monotone import is_monotone
 from dbt_idivm.operators.window import Window, WindowCall
 from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.window_root import WindowRoot, can_be_stored, is_of_partitions, passed_up, window_root
@@ -112,7 +111,7 @@ def _running(root: Operator) -> Running | None:
     window = above.window
     calls = [_running_call(window, call) for call in window.calls]
     known = tuple(each for each in calls if each is not None)
-    if len(known) < len(calls) or not all(map(is_monotone, operators(window.child))):
+    if len(known) < len(calls) or not all(each.monotone for each in operators(window.child)):
         return None
     found = Running(window, above.outputs, above.conditions, known)
     return found if _has_one_order(found) and all(can_be_stored(window.types[name]) for name in found.needed) else None

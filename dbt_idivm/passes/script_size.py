@@ -8,10 +8,9 @@ keys of rows are looked up, and an input that is looked up by a key is not joine
 from __future__ import annotations
 
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.outer import RIGHT
 from dbt_idivm.errors import IdivmError, finding
-from dbt_idivm.operators.outer_join import OuterJoin
 from dbt_idivm.operators.scan import scans
-from dbt_idivm.operators.union import UnionAll
 
 MOST_MENTIONS = 700
 _CHAINED = 8  # this many left tables of an outer join count as one
@@ -31,10 +30,10 @@ def count_mentions(root: Operator) -> int:
 
 def _own(node: Operator) -> int:
     """The mentions that an operator adds to those of its inputs."""
-    if isinstance(node, UnionAll):
+    if node.united:
         return 2 * len(node.inputs)
-    if not node.expressions or len(node.inputs) != 2:  # a condition tests their rows in pairs
+    if not node.conditions or len(node.inputs) != 2:  # a condition tests their rows in pairs
         return 0
     left, right = (len(scans(side)) for side in node.inputs)
-    is_chained = isinstance(node, OuterJoin) and not node.full
+    is_chained = node.padded == (RIGHT,)
     return right * (2 + left // _CHAINED) if is_chained else 2 * left * right

@@ -16,7 +16,6 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import Type, cannot_be_carried, is_known, is_storable, name_of_type
 from dbt_idivm.cached import cached_property
 from dbt_idivm.operators.project import Project
-from dbt_idivm.operators.select import Select
 from dbt_idivm.operators.window import Window
 
 Definitions = tuple[tuple[str, exp.Expr], ...]
@@ -100,23 +99,26 @@ def window_root(root: Operator) -> WindowRoot | None:
     """The view as π and σ over an ω with a PARTITION BY; None if it has another form."""
     nodes = []
     node = root
-    while isinstance(node, (Project, Select)):
+    while _is_passing(node):
         nodes.append(node)
-        node = node.child
+        (node,) = node.inputs
     if not isinstance(node, Window) or not node.partition:
         return None
     return WindowRoot(node, *_composed(node, nodes))
 
 
-def _composed(window: Window, nodes: list[Project | Select]) -> tuple[Definitions, tuple[exp.Expr, ...]]:
+def _is_passing(node: Operator) -> bool:
+    """Whether this is π or σ."""
+    return node.is_select_project_join and len(node.inputs) == 1
+
+
+def _composed(window: Window, nodes: list[Operator]) -> tuple[Definitions, tuple[exp.Expr, ...]]:
     """(outputs, conditions) of the π and σ above ω, over the attributes of ω."""
     outputs, conditions = passing(window.columns), []
     for each in reversed(nodes):
         known = dict(outputs)
-        if isinstance(each, Select):
-            conditions += [substitute(part, known) for part in conjuncts(each.condition)]
-        else:
-            outputs = tuple((name, substitute(definition, known)) for name, definition in each.definitions)
+        conditions += [substitute(part, known) for condition in each.conditions for part in conjuncts(condition)]
+        outputs = tuple((name, substitute(definition, known)) for name, definition in each.defined) or outputs
     return outputs, tuple(conditions)
 
 
@@ -134,10 +136,10 @@ def can_be_stored(kind: exp.DataType) -> bool:
 
 def passed_up(root: Operator, names: Iterable[str]) -> Operator:
     """The tree with the attributes `names` passed through each π above ω."""
-    names = tuple(names)
-    if isinstance(root, Select):
-        return replace(root, child=passed_up(root.child, names))
-    if not isinstance(root, Project):
+    if not _is_passing(root):
         return root
-    added = passing(name for name in names if name not in root.columns)
-    return replace(root, child=passed_up(root.child, names), definitions=root.definitions + added)
+    names = tuple(names)
+    found = root.with_inputs(*(passed_up(each, names) for each in root.inputs))
+    if not isinstance(found, Project):
+        return found
+    return replace(found, definitions=found.definitions + passing(name for name in names if name not in root.columns))

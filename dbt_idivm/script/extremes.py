@@ -25,7 +25,6 @@ from dbt_idivm.algebra.lookups import Known
 from dbt_idivm.algebra.operator import SIGN, Operator
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import is_blurred
-from dbt_idivm.operators.monotone import is_monotone
 from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script.binding import StatementBinder
@@ -44,7 +43,7 @@ def only_comes(node: Operator, is_empty: IsEmpty) -> bool:
     """Whether no row of the operator is deleted: no netted signed row is negative."""
     if isinstance(node, Scan):
         return is_empty(DiffRows(node, "minus", node.columns))
-    return is_monotone(node) and all(only_comes(child, is_empty) for child in node.inputs)
+    return node.monotone and all(only_comes(child, is_empty) for child in node.inputs)
 
 
 def lost_groups(state: AdditiveState) -> Known:

@@ -23,7 +23,6 @@ from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.idiff import REC, IDiff, Origin
-from dbt_idivm.operators.monotone import is_monotone
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan, scans
 from dbt_idivm.optimize import optimize_rows
 from dbt_idivm.passes.first_rows import FirstRows
@@ -83,8 +82,8 @@ class TopK(Way):
         """Whether rows of R may have been removed. They were not if R is monotone and
         rows were only added to the changed tables.
         """
-        below = self.first.window.child
-        return not all(map(is_monotone, operators(below))) or any(_changed(scan, is_empty, "minus") for scan in self._scans)
+        is_monotone = all(each.monotone for each in operators(self.first.window.child))
+        return not is_monotone or any(_changed(scan, is_empty, "minus") for scan in self._scans)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,7 @@ from dbt_idivm.frontend import existence, of_each, partners, scalar
 from dbt_idivm.idiff import build
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import (
+    OPERATORS,
     Aggregate,
     Join,
     LookUpJoin,
@@ -1277,9 +1278,15 @@ UNNESTED = (
 MUTATIONS += UNNESTED
 
 
+def every_operator_answers(patch: Patch, question: str) -> None:
+    """Each operator says that the fact holds for it."""
+    for each in OPERATORS:
+        patch.setattr(each, question, True)
+
+
 def a_row_is_always_found(patch: Patch) -> None:
     """A subquery that nothing correlates has a row: it is joined by ⋈."""
-    patch.setattr(scalar, "always_has_a_row", lambda root: True)
+    every_operator_answers(patch, "has_row")
 
 
 def computed_above(patch: Patch) -> None:
@@ -1411,7 +1418,7 @@ FIRST_ROWS = (
     Mutation("topk: signed rows are netted", signed_rows_are_ranked, "both partners of a first row change", "additive"),
     Mutation(
         "topk: new rows take others away, where R is not monotone",
-        lambda patch: patch.setattr(top_k, "is_monotone", lambda node: True),
+        lambda patch: every_operator_answers(patch, "monotone"),
         "a first row gets a partner that excludes it",
         "additive",
     ),
@@ -1482,11 +1489,6 @@ def rows_only_come(patch: Patch) -> None:
     patch.setattr(tail, "only_comes", lambda node, is_empty: True)
 
 
-def every_operator_is_monotone(patch: Patch) -> None:
-    patch.setattr(running, "is_monotone", lambda node: True)
-    patch.setattr(extremes, "is_monotone", lambda node: True)
-
-
 def late_rows_are_computed(patch: Patch) -> None:
     patch.setattr(tail, "SemiJoin", lambda child, on, keys, anti: child)
 
@@ -1512,7 +1514,7 @@ TAILS = (
     Mutation("tail: rows only come", rows_only_come, "a row in the middle goes", "additive"),
     Mutation(
         "tail: R is monotone",
-        every_operator_is_monotone,
+        lambda patch: every_operator_answers(patch, "monotone"),
         "running values of rows that get a partner that excludes them",
         "additive",
     ),
@@ -1954,7 +1956,7 @@ MUTATIONS += (
     ),
     Mutation(
         "aggregates of rows that belong to one row are of a constant, where there may be no such row",
-        lambda patch: patch.setattr(of_each, "always_has_a_row", lambda root: True),
+        lambda patch: every_operator_answers(patch, "has_row"),
         "counts of rows that are less than the one of a given key",
     ),
     Mutation(

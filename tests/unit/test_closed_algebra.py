@@ -11,6 +11,7 @@ import pytest
 from sqlglot import exp
 
 from dbt_idivm import algebra, operators
+from dbt_idivm.adaptation.same_rows import MATCHERS
 from dbt_idivm.algebra.answers import BinaryOperator, UnaryOperator
 from dbt_idivm.algebra.bags import Concat, Distinct
 from dbt_idivm.algebra.core import Compute, Filter, Leaf, Pair, Probe, SemiJoin, Unary
@@ -41,6 +42,8 @@ from dbt_idivm.operators.scan import Attribute, DiffRows
 from dbt_idivm.operators.union import Branches
 from dbt_idivm.operators.unnest import Unnested
 from dbt_idivm.operators.window import WindowCall, Windowed
+from dbt_idivm.refresh.checks.reproducible import CHECKS
+from dbt_idivm.tools.dag.normal_form import MAKERS
 
 # Nodes of Δ-scripts. A rewrite leaves nodes unchanged that it has no case for.
 PLAIN = (
@@ -197,6 +200,13 @@ def test_answers_of_operators_fit_together(node: Operator) -> None:
         assert {*node.in_state(state).columns} == columns
     assert {*node.in_any_state(frozenset(columns)).columns} == columns
     assert {*node.signed().columns} == {*columns, "idivm_sign"}
+
+
+def test_tables_by_class_are_complete() -> None:
+    """Places that need to know something of their own about each class. A missing class would be an error when it is met."""
+    sources = {type(node) for node in EXAMPLES if isinstance(node, Operator) and not node.is_select_project_join}
+    assert {*MATCHERS} == {*MAKERS} == sources
+    assert {*CHECKS} == {*OPERATORS}
 
 
 EMPTY = (

@@ -29,7 +29,6 @@ from dbt_idivm.operators import (
     Unnest,
     Window,
 )
-from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.passes.inner_joins import to_inner_joins
 from dbt_idivm.passes.query_graph import Definitions, query_graph
 from dbt_idivm.tools.dag.block import block_of
@@ -64,16 +63,16 @@ def _prefixed(expression: exp.Expr, number: int) -> exp.Expr:
 
 def _source(node: Operator) -> Normal:
     """The form of an operator that is a source of blocks."""
-    if isinstance(node, Scan):
-        table = Table(node.table, node)
-        return Normal(table, {attribute: column(name) for name, attribute in table.names.items()})
-    if isinstance(node, Aggregate):
-        return _grouping(node)
-    return _MAKERS.get(type(node), _as_it_is)(node, tuple(_normal(each) for each in node.inputs))
+    return MAKERS[type(node)](node, tuple(_normal(each) for each in node.inputs))
 
 
-def _grouping(node: Aggregate) -> Normal:
-    below = _normal(node.child)
+def _table(node: Scan, inputs: tuple[Normal, ...]) -> Normal:
+    table = Table(node.table, node)
+    return Normal(table, {attribute: column(name) for name, attribute in table.names.items()})
+
+
+def _grouping(node: Aggregate, inputs: tuple[Normal, ...]) -> Normal:
+    (below,) = inputs
     groups = {name: below.names[name] for name in node.groups}
     calls = {call.name: substitute(call.value, below.names) for call in node.calls}
     known, columns, parts = min((_named(*each) for each in _spellings(groups, calls, below.form)), key=lambda each: each[2])
@@ -210,14 +209,10 @@ def _unnest(node: Unnest, inputs: tuple[Normal, ...]) -> Normal:
     return _other(node, inputs, content, {name: names[name] for name in node.child.columns}, own, [collection])
 
 
-def _as_it_is(node: Operator, inputs: tuple[Normal, ...]) -> Normal:
-    """The form of an operator without rules: it equals those whose trees are equal except for names."""
-    known = canonical(node)
-    numbers = {name: f"#{number}" for number, name in enumerate(known.attributes)}
-    return _other(node, inputs, [known.text], {}, {name: numbers[name] for name in node.columns}, list(_below(inputs).values()))
-
-
-_MAKERS: Mapping[type[Operator], Callable[..., Normal]] = {
+# For each class that can be a source of a block (`tests/unit/test_closed_algebra.py`): the form over those of the inputs.
+MAKERS: Mapping[type[Operator], Callable[..., Normal]] = {
+    Scan: _table,
+    Aggregate: _grouping,
     OuterJoin: _outer_join,
     LookUpJoin: _outer_join,
     SemiAntiJoin: _semijoin,
