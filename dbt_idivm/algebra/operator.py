@@ -184,6 +184,11 @@ class Operator(Relation):
     def has_row(self) -> bool:
         """Whether there certainly is a row, in every state: True for a γ without groups. False is always sound."""
 
+    @property
+    @abstractmethod
+    def by_key(self) -> bool:
+        """Whether the query may give other rows than the user's if a declared key is violated (ADR 0025)."""
+
     # --- changes ---
 
     @abstractmethod

@@ -55,6 +55,7 @@ class Join(Pair, BinaryOperator):
     padded = ()
     monotone = True
     has_row = False
+    by_key = False
     carried = carries_nothing
     changed_values = values_of_signed
 

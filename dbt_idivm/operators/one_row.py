@@ -52,6 +52,7 @@ class OneRow(Leaf, Operator):
     padded = ()
     monotone = True
     has_row = True
+    by_key = False
     carried = carries_nothing
     screened = of_no_input
     in_state = itself

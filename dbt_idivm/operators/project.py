@@ -51,6 +51,7 @@ class Project(Compute, UnaryOperator):
     is_select_project_join = True
     padded = ()
     monotone = True
+    by_key = False
 
     def __post_init__(self) -> None:
         missing = {name for _, e in self.definitions for name in attributes(e)} - set(self.child.columns)

@@ -96,6 +96,7 @@ class Scan(Leaf, Operator):
     padded = ()
     monotone = True
     has_row = False
+    by_key = False
     screened = of_no_input
     changed_values = values_of_signed
 

@@ -54,6 +54,7 @@ class Select(Filter, UnaryOperator):
     padded = ()
     monotone = True
     has_row = False
+    by_key = False
 
     def __post_init__(self) -> None:
         missing = set(attributes(self.condition)) - set(self.child.columns)

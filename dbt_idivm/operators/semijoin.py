@@ -72,6 +72,7 @@ class SemiAntiJoin(Probe, BinaryOperator):
     is_select_project_join = False
     padded = ()
     has_row = False
+    by_key = False
     carried = carries_nothing
     changed_values = values_of_signed
 

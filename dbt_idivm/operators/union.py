@@ -168,6 +168,7 @@ class UnionAll(Branches, Operator):
     padded = ()
     monotone = True
     has_row = False
+    by_key = False
     changed_values = values_of_signed
 
     def __post_init__(self) -> None:

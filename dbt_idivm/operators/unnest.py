@@ -148,6 +148,7 @@ class Unnest(Unnested, UnaryOperator):
     padded = ()
     monotone = True
     has_row = False
+    by_key = False
     changed_values = values_of_signed
 
     def __post_init__(self) -> None:

@@ -173,6 +173,7 @@ class Window(Windowed, UnaryOperator):
     padded = ()
     monotone = False
     has_row = False
+    by_key = False
     carried = carries_nothing
 
     def __post_init__(self) -> None:

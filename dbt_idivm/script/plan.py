@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dbt_idivm.algebra.operator import operators, operators_of
+from dbt_idivm.algebra.operator import operators
 from dbt_idivm.cached import cached_property
-from dbt_idivm.operators import Aggregate, OuterJoin
 from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.annotate import Annotated, annotate
 from dbt_idivm.passes.pipeline import Step
@@ -42,8 +41,7 @@ class Plan(Stored):
         It does if it looks rows up by keys, or groups by them.
         """
         first = self.passes[0].root if self.passes else self.root  # as lowered: a pass may turn an outer join into an inner one
-        looked_up = any(each.by_key for each in operators_of(first, OuterJoin))
-        return looked_up or any(each.by_key for each in operators_of(first, Aggregate))
+        return any(each.by_key for each in operators(first))
 
     @property
     def scans(self) -> tuple[Scan, ...]:

@@ -126,4 +126,5 @@ def test_rule_names_are_unique() -> None:
 def test_every_operator_but_the_leaves_has_a_rule_for_each_kind() -> None:
     missing = {operator.__name__: set(Kind) - {rule.on for rule in operator.RULES} for operator in WITH_RULES}
     assert set(OPERATORS) - set(WITH_RULES) == {Scan, OneRow}
+    assert {type(node) for node in examples()} == {*WITH_RULES}
     assert not any(missing.values()), missing
