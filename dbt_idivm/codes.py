@@ -210,13 +210,8 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-208",
         "not yet",
         "subquery in an expression: {what}",
-        "rules exist for the following subqueries. EXISTS and NOT EXISTS: as conditions of WHERE that are combined by AND, "
-        "under any correlation. IN and NOT IN: as conditions of WHERE or CASE WHEN that are combined by AND and OR alone, "
-        "and elsewhere if no value can be NULL. EXISTS, IN and NOT IN below OR, in CASE WHEN or as a value: if they are "
-        "correlated by equalities alone. Scalar subqueries with an aggregate: if they are not correlated, or by equalities "
-        "alone. These, and those with ORDER BY and LIMIT 1: under any other correlation if the outer rows have a key. Other "
-        "scalar subqueries: if their conditions fix a key of their rows, or all their groups, so that they give one row at "
-        "most",
+        "a refresh maintains a subquery as a join, and not every subquery can become one. docs/subqueries.md lists those that "
+        "can, with the places where they may stand",
         "declare the keys of the subquery's table and of the outer tables. Or rewrite the subquery as such an EXISTS, as a join "
         "on a unique key, or as an aggregated derived table, " + _REBUILD,
         "subqueries",
@@ -453,7 +448,7 @@ CODES: tuple[ErrorCode, ...] = (
         "the key ({key}) of {source} is not unique",
         "{declared} declares it, but {count} of its values occur more than once, for example "
         "{example}; a view maintained by this key would be wrong, so it was not built",
-        "correct the data, declare another key, or declare that there is none (`keys: {{{source}: []}}`)",
+        "correct the data, declare another key, or declare that it has no key (`keys: {{{source}: []}}`)",
     ),
     ErrorCode(
         "IDIVM-306",

@@ -136,7 +136,7 @@ class KeyIndex:
 
 
 def relation_names(node: Node) -> Iterator[str]:
-    """The names of a node's relation; with --defer also that of the other environment."""
+    """The names of a node's relation; with --defer also the relation in the other environment."""
     for holder in (node, node.get("defer_relation") or {}):
         name = holder.get("relation_name")
         if name:

@@ -1,4 +1,4 @@
-"""Find which text of a package contains SQL that Spark rejects: the SQL of a model consists of its own text and that of macros.
+"""Find which text of a package contains SQL that Spark rejects: a model's SQL consists of its own text and of macros' text.
 
 The place of a finding is searched in the literal parts of these texts, outside of `{{ }}` and `{% %}`. The text with the longest
 matching part is taken as its source. It is named only if it belongs to a package, which may be written for another warehouse; for

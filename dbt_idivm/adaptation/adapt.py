@@ -2,7 +2,7 @@
 
     adapt(old plan, new plan) → the new view's columns over the stored rows, and over sources where these do not suffice
 
-Both are evaluated at one version vector, that of the old state. The adapted rows are then, as a bag and including hidden columns,
+Both are evaluated at the version vector of the old state. The adapted rows are then, as a bag and including hidden columns,
 those that a build at these versions would have. Only what a rule proves is adapted. The result is a relation of the same algebra
 as plans; nothing is read or written here.
 
@@ -262,7 +262,7 @@ def _text(value: exp.Expr, held: Mapping[str, str]) -> str:
 
 
 def _from_sources(graph: QueryGraph) -> Relation:
-    """The rows of a graph of which nothing is stored."""
+    """The rows of a graph that has no stored rows."""
     rows: Operator = OneRow()
     for number, source in enumerate(graph.sources):
         rows = source if number == 0 else Join(rows, source, exp.true())

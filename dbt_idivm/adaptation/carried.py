@@ -1,4 +1,4 @@
-"""The scans below a graph's sources of which each row of the source contains exactly one row, unchanged.
+"""The scans below a graph's sources such that each row of the source contains exactly one row, unchanged.
 
     o ⟕ o.cust = c.id c     one row of o; one row of c, or NULLs for all its columns
     o ⋉ x                   one row of o

@@ -1,4 +1,4 @@
-"""The work of a migration, for comparing its estimate with that of a rebuild."""
+"""The work of a migration, for comparing its estimate with the estimate of a rebuild."""
 
 from __future__ import annotations
 

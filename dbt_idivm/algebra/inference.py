@@ -28,7 +28,7 @@ def stored_type(kind: exp.DataType) -> exp.DataType:
 
 
 def typed_null(kind: exp.DataType | None) -> exp.Expr | None:
-    """NULL cast to a certain type; None if the type is not certain or is that of a bare NULL."""
+    """NULL cast to a certain type; None if the type is not certain or is the type of a bare NULL."""
     return None if kind is None or kind == VOID else exp.Cast(this=exp.null(), to=kind.copy())
 
 

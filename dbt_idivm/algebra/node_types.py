@@ -125,7 +125,7 @@ def _type_of_number(node: exp.Literal, is_negated: bool) -> exp.DataType | None:
 
 
 # Wrong without it: for array(1, 0.5D), or a CASE with an array of integers and one of floats, annotate_types takes the type of
-# the first element or branch, and a change of the sign of a zero would be overlooked.
+# the first element or branch. A change of the sign of a zero would then be overlooked.
 def _has_parts(node: exp.Expr, operands: Sequence[exp.DataType]) -> bool:
     """Whether the value has parts of the types of its operands: an array, a struct, a map, or a concatenation of arrays."""
     return _type(node).this in _NESTED or (isinstance(node, exp.DPipe) and any(kind.this in _NESTED for kind in operands))

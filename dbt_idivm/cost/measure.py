@@ -58,10 +58,11 @@ def total(measures: Iterable[Measure]) -> Measure:
 class Prices:
     """Seconds for one of each unit of `Measure`.
 
-    The defaults were measured on two cores and a local disk, warm: a small MERGE takes 1.2 to 1.6 s, an INSERT OVERWRITE 0.8 s,
-    reading a feed 0.1 to 0.25 s; a MERGE of 700 plan nodes takes over ten seconds on empty tables; 60M rows are joined and 10M
-    rows of three numbers stored in 20 s, 3.4M joined and 2.7M of fifteen columns stored in 7 s. Where measurements are a range,
-    prices of MERGEs are at its upper end: without experience a rebuild, which users had before, is the safe choice.
+    The defaults were measured on two cores and a local disk, warm. A small MERGE takes 1.2 to 1.6 s, an INSERT OVERWRITE 0.8 s,
+    and reading a feed 0.1 to 0.25 s. A MERGE of 700 plan nodes takes over ten seconds on empty tables. 60M rows are joined and
+    10M rows of three numbers stored in 20 s. 3.4M rows are joined and 2.7M rows of fifteen columns stored in 7 s. Where
+    measurements are a range, prices of MERGEs are at its upper end: without experience a rebuild, which users had before, is the
+    safe choice.
     """
 
     queries: float = 0.25

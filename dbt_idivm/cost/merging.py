@@ -1,5 +1,5 @@
-"""The work of a MERGE into a stored view, in Hanson's symbols: N rows in b files, of which X = y(N, b, touched) contain touched
-rows."""
+"""The work of a MERGE into a stored view, in Hanson's symbols: N rows in b files; X = y(N, b, touched) of these
+contain touched rows."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The formulas of the papers, in their symbols.
 
 Hanson 1986, "A performance analysis of view materialization strategies": N tuples of S bytes on b blocks; a transaction changes l
-tuples; u tuples change between two refreshes, of which a fraction f is relevant to the view. idIVM (Katsis et al. 2015), appendix
-A: |D| changed rows of a table; a accesses to join one of them with the other tables; p view rows named by one i-diff row; g
-groups for each of these rows.
+tuples; u tuples change between two refreshes, a fraction f of them is relevant. idIVM (Katsis et al. 2015), appendix A: |D|
+changed rows of a table; a accesses to join one of them with the other tables; p view rows named by one i-diff row; g groups for
+each of these rows.
 """
 
 from __future__ import annotations

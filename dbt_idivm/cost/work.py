@@ -1,4 +1,4 @@
-"""The work of a refresh, as measures: that of a rebuild, and that of a way's application.
+"""The work of a refresh, as measures: the work of a rebuild, and of a way's application.
 
     rebuild      evaluate the view's query and write all of it
     application  evaluate its relations; then a MERGE, which finds the files of the touched rows and rewrites them;

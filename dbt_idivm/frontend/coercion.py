@@ -4,7 +4,7 @@
     UNION ALL                                    →       ∪
     SELECT k, p FROM b             p DECIMAL(10,2)    π CAST(p AS DECIMAL(12,2))
 
-Otherwise an i-diff would carry a branch's own value, such as '7' where the view has '7.00', and a restriction of the output would
+Otherwise an i-diff would carry a branch's own value, such as '7' where the view has '7.00'. And a restriction of the output would
 be pushed down to the branch's column, where '7' and '07' are one INT but two STRINGs.
 
 In a chain of UNION ALLs the left one is cast first: in (INT ∪ DECIMAL) ∪ STRING, 1 becomes '1.0', if that has a type at all.

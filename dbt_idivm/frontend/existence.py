@@ -89,7 +89,7 @@ def negated(node: exp.Expr) -> tuple[int, exp.Expr]:
 
 
 def _is_where(node: exp.Expr | None) -> bool:
-    """Whether this is the WHERE clause of a query, and not that of a FILTER."""
+    """Whether this is the WHERE clause of a query, and not of a FILTER."""
     return isinstance(node, exp.Where) and not isinstance(node.parent, exp.Filter)
 
 

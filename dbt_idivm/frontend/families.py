@@ -83,8 +83,8 @@ def _holds_interval(value: exp.Expr, types: Inferred) -> bool:
 
 
 def keys_of(collection: exp.Expr, types: Types) -> frozenset[Family]:
-    """The families of the type to which an index of the collection is converted: that of the
-    keys of a map, any if the type is unknown.
+    """The families of the type to which an index of the collection is converted: the family of the
+    keys of a map; any if the type is unknown.
     """
     kind = infer_type(collection, types)
     if kind.this in UNKNOWN:

@@ -125,7 +125,7 @@ def limited(lowering: Lowering, node: exp.Query, env: Env, name: str) -> tuple[O
 
 
 def takes_first_rows(query: exp.Expr) -> bool:
-    """Whether this is a SELECT without aggregation of which ORDER BY and LIMIT keep the first rows."""
+    """Whether this is a SELECT without aggregation whose ORDER BY and LIMIT keep the first rows."""
     if not isinstance(query, exp.Select) or query.args.get("offset") or query.args.get("distinct") or not query.args.get("order"):
         return False
     others = (is_aggregated, is_windowed, is_generating)

@@ -1,6 +1,6 @@
 """Literals that sqlglot parses as something else: +7 as 7, 7L as CAST(7 AS BIGINT), INTERVAL 1 DAY 2 HOURS as a sum.
 
-Next to a DECIMAL, Spark gives a literal the precision of its digits, and other values that of their type. This determines the
+Next to a DECIMAL, Spark gives a literal the precision of its digits, any other value its type's. This determines the
 scale of quotients: 7 and 7L are DECIMAL(1, 0), +7 is a DECIMAL(10, 0), CAST(7 AS BIGINT) a DECIMAL(20, 0). A text after a unary +
 is a DOUBLE.
 """

@@ -55,7 +55,7 @@ def aggregated_for_each(
     if having is not None:
         values = tuple(exp.Case(ifs=[exp.If(this=having.copy(), true=each)]) for each in values)
     key, known = key_of(root), {*grouping.common, *(each.name for each in inner.calls)}
-    # Wrong without the former: percentile(1, 0.5) of no row would be that of the padded one.
+    # Wrong without the former: percentile(1, 0.5) of no row would be the value for the padded row.
     is_of_nothing = any(not (each.arguments or _counts_rows(each)) for each in inner.calls)
     if key is None or is_of_nothing or any(not {*attributes(each)} <= known for each in values):
         lowering.findings.append(finding(208, place, what=_WITHOUT_KEY if key is None else CORRELATED))

@@ -3,9 +3,9 @@
     a OR EXISTS (SELECT … FROM r WHERE r.k = l.k)      l ⟕_{k = l.k} γ_{k; count(*)}(r), COALESCE(count, 0) > 0
     a OR x IN (SELECT y FROM r WHERE r.k = l.k)        the same, and x = y is one more equality
 
-    a OR x NOT IN (SELECT y FROM r WHERE r.k = l.k)    three counts are all 0: that of the previous line,
-                                                       that of l ⟕_{k = l.k} γ_{k; count(*)}(σ_{y IS NULL}(r)), and
-                                                       that of l ⟕_{k = l.k ∧ x IS NULL} γ_{k; count(*)}(r)
+    a OR x NOT IN (SELECT y FROM r WHERE r.k = l.k)    three counts are all 0: of the previous line,
+                                                       of l ⟕_{k = l.k} γ_{k; count(*)}(σ_{y IS NULL}(r)), and
+                                                       of l ⟕_{k = l.k ∧ x IS NULL} γ_{k; count(*)}(r)
 
 NOT IN is true if r has no row for l, or if x is not NULL and r contains neither x nor a NULL. The second count is omitted if y is
 never NULL, the third if x is never NULL. Its condition `x IS NULL` keeps changes of r's row count from affecting most rows.

@@ -149,7 +149,7 @@ class Lowering:
         scope: Scope,
         node: exp.Join,
     ) -> tuple[Operator, Scope]:
-        """⟕ or ⟗; `left RIGHT JOIN right` becomes right ⟕ left. A USING column is that of the
+        """⟕ or ⟗; `left RIGHT JOIN right` becomes right ⟕ left. A USING column has the value of the
         preserved side; for ⟗ it is COALESCE of both.
         """
         name = self.names.outer_join(node.alias_or_name or "outer")
@@ -262,7 +262,7 @@ class Lowering:
     def refuse_aggregates(self, node: exp.Expr, env: Env, clause: str) -> None:
         """Report aggregates and window functions in a clause that may not contain them.
 
-        In a subquery, an aggregate may belong to the outer query, which Spark supports but for which there is no rule.
+        In a subquery, an aggregate may belong to the outer query, which Spark supports. There is no rule for it.
         """
         text = env.text
         for call in (each for each in own_nodes(node) if isinstance(each, _CALLS)):

@@ -85,7 +85,7 @@ class Text:
         return start, self._close(start, end)
 
     def _start_of_call(self, node: exp.Func, start: int) -> int:
-        """The start of a call whose own position is unknown. `start`: that of its first argument."""
+        """The start of a call whose own position is unknown. `start`: where its first argument starts."""
         number = self._number_at(start)
         before = self.tokens[max(0, number - 2) : number]
         names = {*node.sql_names(), node.sql(DIALECT).partition("(")[0], *_OTHER_NAMES.get(type(node), ())}

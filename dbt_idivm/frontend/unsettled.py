@@ -1,7 +1,7 @@
 """Aggregates whose result may depend on the row order: lists and sets of a group, and values selected by an order.
 
-A sorted list is determined only if its equal elements are identical: of 0.0 and -0.0, the one that is read first comes first, and
-collect_set keeps that one. collect_set compares arrays and structs by their internal representation, so that equal values from
+A sorted list is determined only if its equal elements are identical: of 0.0 and -0.0, the value that is read first comes first,
+and collect_set keeps it. collect_set compares arrays and structs by their internal representation, so that equal values from
 different tasks may be different elements. max_by and min_by take the first of the rows with the greatest or least y. first, last
 and any_value take any row, so they are determined only if all rows of a group have the same value.
 """

@@ -47,7 +47,7 @@ def _asked(relation: Relation) -> tuple[DiffClass, ...]:
 
 
 def _selected(relation: Relation, columns: tuple[str, ...]) -> DiffRows | None:
-    """The base i-diff of which the relation is a selection that passes `columns`; None if it is anything else."""
+    """The base i-diff whose rows the relation selects and passes with `columns`; None if it is anything else."""
     if not set(columns) <= set(relation.columns):
         return None
     while isinstance(relation, Filter | Compute | Named):

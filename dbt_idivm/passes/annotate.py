@@ -37,7 +37,7 @@ class Facts:
     """Facts about the rows of one operator, and about its inputs.
 
     `dependencies`: all functional dependencies of its rows, keys included. `equal`: pairs of attributes that are equal in each
-    row. `provenance`: attribute → the base columns, from one of which each value is taken unchanged; () if it is computed.
+    row. `provenance`: attribute → the base columns; each value is taken unchanged from one of them; () if it is computed.
     """
 
     node: Operator

@@ -95,7 +95,7 @@ def with_canonical_names(root: Operator) -> tuple[Operator, dict[str, str]]:
     """The tree with names that are the same for all equal trees, and a mapping from its own names to these.
 
     The mapping includes all columns of its tables. Occurrences are named after their tables: a column is parts__price, and
-    that of a second occurrence is parts_2__price.
+    parts_2__price in a second occurrence.
     """
     names: dict[str, str] = {}
     given = Names()

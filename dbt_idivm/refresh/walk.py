@@ -109,8 +109,8 @@ def _read_from_the_beginning(job: Job, exchanged: Sequence[str]) -> None:
     )
 
 
-# Wrong without it: rows that were migrated to a changed definition, in a commit of their own, do not have the state that was read
-# before, and are in another table if the need for hidden columns has changed.
+# Wrong without it: a migration to a changed definition has its own commit. Then the rows no longer have the state that was read
+# before. They are in another table if the need for hidden columns has changed.
 def _looked_up_again(job: Job, stored: StoredView) -> Steps[tuple[Job, StoredView]]:
     """The job and the stored view, looked up again after a failed refresh, which may have written something."""
     client, model = job.client, job.request.relation

@@ -328,11 +328,13 @@ DRIFTS = (
 PAGE = Path(__file__).parents[2] / "docs" / "source_changes.md"
 HEAD = """# When a source changes
 
-What may happen to an input of a view between two refreshes, and what the next refresh then does. *Incremental* and *noop* are
-exact; a code is the reason why the view is rebuilt, or, of an error, why it stays as it is. The first column is of a model that
-reads all columns of the source, the second of models that read some of them, maintained by i-diffs, by adding, by tuples, over
-a cache and as first rows; the last is the refresh after one more row is inserted, where that is anything but incremental.
-Each line is a test: `tests/functional/test_source_changes.py`. This page is made from it (`python -m tests.functional.drifts`).
+This page says what may happen to an input of a view between two refreshes, and what the next refresh then does. *Incremental* and
+*noop* are exact. A code is the reason why the view is rebuilt; the code of an error says why it keeps its rows.
+
+The first column is for a model that reads all columns of the source. The second is for models that read some of them, maintained
+by i-diffs, by adding, by tuples, over a cache and as first rows. The last column shows the refresh after one more row is inserted,
+if it is anything but incremental. Each line is a test: `tests/functional/test_source_changes.py`. This page is made from it
+(`python -m tests.functional.drifts`).
 
 | what happens to the source | all columns are read | some are read | afterwards |
 |---|---|---|---|

@@ -668,7 +668,7 @@ def test_a_relation_that_becomes_another_models() -> None:
     both = found([SUMMED], [renamed])
     assert of("totals", both).change == "added"
     assert (of("totals", both).next_run.rebuilds, of("totals", both).next_run.why) == (False, "it takes the relation of `summed`")
-    assert of("summed", both).next_run.why == "its relation is that of `totals` now"
+    assert of("summed", both).next_run.why == "its relation now belongs to `totals`"
     edited = found([SUMMED], [{**renamed, "compiled_code": "select cid, max(price) as s from raw.orders group by cid"}])
     told = of("totals", edited).next_run
     assert (told.rebuilds, told.why) == (True, "it takes the relation of `summed`: another SELECT")

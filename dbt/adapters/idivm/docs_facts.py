@@ -189,7 +189,7 @@ def _is_ours(config: Any) -> bool:
 def _describe(config: Any, facts: Facts) -> None:
     """Add the facts of the plan to `meta` of a model and of its columns.
 
-    `meta` is replaced by a new dict, because `state:modified` compares that of the config. It contains no times, so that
+    `meta` is replaced by a new dict, because `state:modified` compares the `meta` of the config. It contains no times, so that
     the manifest does not depend on refreshes.
     """
     found, ids = facts.of_plans.get(config.unique_id, ((), ()))

@@ -49,14 +49,16 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 @click.command("doctor")
 @project_options
-@click.option("--every", help="How often the project runs, such as 15m, 6h or 1d; compared with how long inputs keep changes.")
+@click.option(
+    "--every", help="How often the project runs, such as 15m, 6h or 1d. It is compared with how long inputs keep their changes."
+)
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 def doctor_command(project_dir: Path, profiles_dir: Path | None, target: str | None, every: str | None, strict: bool) -> None:
     """Look at the profile, the connection, versions, rights, and the inputs of maintained models, and say what to do.
 
-    A table idivm_doctor_… is created in the target's schema, and dropped. On Databricks each thing is tried on it that refreshes
-    take for granted there. Inputs are those of target/manifest.json; what tests, constraints and `keys` say of them without
-    effect is listed, too. Exit status 1 if something fails.
+    It creates a table idivm_doctor_… in the target's schema, and drops it again. On Databricks it tries on that table
+    everything that refreshes rely on there. It reads the inputs from target/manifest.json, and lists what tests, constraints
+    and `keys` say of them without effect. Exit status 1 if something fails.
     """
     checks = list(_checks(project_dir, profiles_dir, target, _interval(every)))
     _show(checks)
@@ -88,7 +90,9 @@ def _checks(project_dir: Path, profiles_dir: Path | None, target: str | None, ev
     except Exception as problem:
         if not isinstance(problem, DbtBaseException) and not is_engine_exception(problem) and not on_databricks:
             raise
-        yield Check("connection", "fails", engine_message(problem), "start the server, correct the profile, grant CREATE SCHEMA")
+        yield Check(
+            "connection", "fails", engine_message(problem), "start the server, correct the profile, or grant CREATE SCHEMA"
+        )
         return
     yield Check("connection", "ok", f"Spark {execute(handle, 'select version()').fetchall()[0][0].split()[0]}")
     parts = (credentials.database, credentials.schema, f"idivm_doctor_{secrets.token_hex(4)}")
@@ -115,7 +119,9 @@ def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | N
     try:
         manifest, _ = artifacts(target_folder(project_dir))
     except SchemaFileError as problem:
-        yield Check("inputs", "warning", str(problem), "then `idivm doctor` looks at the inputs of the models, too")
+        yield Check(
+            "inputs", "warning", str(problem), "run `dbt compile`: then `idivm doctor` looks at the inputs of the models, too"
+        )
         return
     keys = KeyIndex(manifest)
     seen: set[str] = set()

@@ -51,7 +51,7 @@ class Foreseen:
 @click.option("--json", "is_json", is_flag=True, help="Print JSON.")
 @click.option("--vars", "variables", help="Like dbt's --vars.")
 @click.option("--project-dir", type=_FOLDER, help="The folder of dbt_project.yml; default: this one.")
-@click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: the one that dbt uses.")
+@click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: as for dbt.")
 @click.option("--target", help="The profile's target; default: the profile's own.")
 def plan_command(
     select: tuple[str, ...],
@@ -87,7 +87,7 @@ def plan_command(
     chosen = [
         part for option, values in (("--select", select), ("--exclude", exclude)) for value in values for part in (option, value)
     ]
-    # otherwise dbt replaces a manifest with the SQL of all models by one with that of the selected models only, or of none
+    # otherwise dbt replaces a manifest with the SQL of all models by one with the SQL of the selected models, or of no model
     common.append("--no-write-json")
     full = ["--full-refresh"] if full_refresh else []
     with TemporaryDirectory() as folder:

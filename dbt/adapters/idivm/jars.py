@@ -1,7 +1,7 @@
 """The Delta JARs for the installed pyspark: resolved once through Spark's own resolver, then passed as files.
 
-Resolving costs a second or two and eighty console lines at every start, and needs the network at the first one; so
-it is done in a separate process with captured output, and the result is kept in the user's cache folder.
+Resolving costs a second or two and eighty console lines at every start, and needs the network at the first one. So it is done in
+a separate process with captured output. The result is kept in the user's cache folder.
 """
 
 from __future__ import annotations

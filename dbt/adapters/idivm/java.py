@@ -18,7 +18,7 @@ ADVICE = (
 
 
 def find_java() -> str | None:
-    """The `java` that Spark's own scripts would choose: that of JAVA_HOME first, then that on PATH."""
+    """The `java` that Spark's own scripts would choose: JAVA_HOME first, then PATH."""
     home = os.environ.get("JAVA_HOME")
     if home:
         java = Path(home, "bin", "java")

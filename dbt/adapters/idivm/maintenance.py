@@ -208,7 +208,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         except Exception as error:
             reply = engine_error(error)
             logger.debug(f"idivm {statement.label} failed: {reply.message}")  # the user sees only its first sentence
-        # if Spark runs a query when its rows are fetched, the time that dbt logs is only that of its analysis
+        # if Spark runs a query when its rows are fetched, dbt logs the time of its analysis only
         logger.debug(f"idivm {statement.kind}: {statement.label}: {time.perf_counter() - started:.3f} s")
         return reply
 

@@ -25,7 +25,7 @@ def project_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options with which a command finds a dbt project and its profile."""
     for option in (
         click.option("--target", help="The profile's target; default: the profile's own."),
-        click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: the one that dbt uses."),
+        click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: as for dbt."),
         click.option("--project-dir", type=_FOLDER, default=".", help="The folder of dbt_project.yml; default: this one."),
     ):
         command = option(command)

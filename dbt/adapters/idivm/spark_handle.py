@@ -116,7 +116,7 @@ class SparkCursor(ABC):
         return self._rows
 
     def _plain(self, rows: list[Any]) -> list[tuple[Any, ...]]:
-        """The rows as tuples, with timestamps in the session's time zone; pyspark shows them in that of the Python process."""
+        """The rows as tuples, with timestamps in the session's time zone; pyspark shows them in the Python process's."""
         stamps = [n for n, field in enumerate(self._frame.schema.fields) if field.dataType.typeName() == "timestamp"]
         if not stamps:
             return [tuple(row) for row in rows]

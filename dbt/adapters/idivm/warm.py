@@ -6,9 +6,8 @@ folder:
 | file | |
 |---|---|
 | `server.json` | process, port, token and settings of the server, while it runs; readable by the user only |
-| `server.lock` | locked by the server while it runs, so that a `server.json` left behind can be recognised |
-| `clients.lock` | shared by all attached clients; the server locks it exclusively to find out that there are none, and before it
-ends |
+| `server.lock` | locked by the server while it runs; without the lock a `server.json` was left behind |
+| `clients.lock` | shared by all attached clients. The server takes it alone to see that no client is left, and before it ends |
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class Server:
         try:
             found = cls(**json.loads((state_dir / "server.json").read_text(encoding="utf-8")))
             os.kill(found.pid, 0)
-        except (OSError, ValueError, TypeError):  # it is about to start or to end, or is of another version
+        except (OSError, ValueError, TypeError):  # the server starts or ends now, or has another version
             return None
         return found
 
@@ -97,7 +96,7 @@ _attached: dict[str, int] = {}
 
 
 def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
-    """A session of the project's running server; None if there is none and this process has to start its own Spark.
+    """A session of the project's running server; None if no server runs and this process has to start its own Spark.
 
     With `keep_warm` a server is started, except in continuous integration. Raises DbtRuntimeError for a server of another
     version or with other settings, because two Sparks cannot share an embedded catalog.

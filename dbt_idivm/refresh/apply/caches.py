@@ -120,7 +120,7 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
     return with_cache(above, cache, facts, commit)
 
 
-# Wrong without it: if another run refreshes the cache between our refresh and the look-up of its commit, the view has rows of
+# Wrong without it: another run may refresh the cache between our refresh and the look-up of its commit. Then the view has rows of
 # newer versions than its state says, and rows of two versions of an input that it also reads directly.
 def _is_of(job: Job, table: str, before: StoredView, inputs: Mapping[str, InputChange]) -> Steps[bool]:
     """Whether the rows of the cache, at the version to be read, come from these inputs; True if nothing was written since

@@ -176,8 +176,8 @@ def _replace(job: Job, wanted: Build, there: Described, stored: StoredView, *, f
     return found
 
 
-# Wrong without it: if an INT column of a source is widened after a run has pinned its version, it is described as it is now, but
-# its rows are written with the former type, which the table would then keep forever.
+# Wrong without it: an INT column of a source may be widened after a run has pinned its version. It is described with its new
+# type, but its rows are written with the former type, which the table would then keep forever.
 def _fits(job: Job, wanted: Build, there: Described) -> Steps[bool]:
     """Whether the stored table was created by the same build and has its column types, so that new rows fit into it."""
     if there.properties.get(BUILD) is None or there.properties.get(BUILD) != wanted.properties.get(BUILD):

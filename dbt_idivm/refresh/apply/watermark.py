@@ -1,8 +1,8 @@
 """The watermark: the state that a commit of the view carries, and when to advance it although nothing in the view changes.
 
-In that case it is left alone, or advanced by a commit without data. A range of versions that was read without it will be read
-again by the next refresh. So the watermark is advanced when that range is long, when it has used half of the time for which
-changes are retained, and before the commit with the state can expire from the view's own log.
+In that case the watermark is left alone, or advanced by a commit without data. If it is left alone, the next refresh reads the
+same range of versions again. So it is advanced in three cases: that range is long; the range has used half of the time for which
+changes are retained; the commit with the state could expire from the view's own log.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def table_of(name: str, facts: Described) -> str:
     if facts.is_model_view and facts.maintained is not None:
         return facts.maintained
     if facts.is_delta and facts.schema and len(name_parts(name)) == 1:
-        # a name alone could be that of something in the Δ-script
+        # a name alone could also mean something in the Δ-script
         return relation_name(*facts.schema, *name_parts(name))
     return name
 

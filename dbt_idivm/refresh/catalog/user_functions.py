@@ -31,7 +31,7 @@ class SqlFunction:
 
 @dataclass(frozen=True)
 class DescribedFunction:
-    """A user's function. `name`: as it is called; `digest`: hash that identifies it; `sql`: None if its body cannot be seen.
+    """A user's function. `name`: as in its calls; `digest`: hash that identifies it; `sql`: None if its body cannot be seen.
 
     `problem`: why its value may depend on more than its arguments; "" if nothing is known against it.
     """

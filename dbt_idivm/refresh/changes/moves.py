@@ -115,8 +115,8 @@ def _other_layout(before: str, now: str, move: Move, written: Commit) -> str | N
     return None if before == now else before
 
 
-# Wrong without it: rows are read with the types at the version that an earlier model of the run has pinned, but the state has the
-# types to which columns were widened before this model looked them up; no later comparison shows a difference.
+# Wrong without it: rows are read with the types at the version that an earlier model of the run has pinned. But the state has the
+# types to which columns were widened before this model looked them up. No later comparison shows a difference.
 def _other_types(client: Client, source: str, move: Move, used: Iterable[str]) -> Steps[Finding | None]:
     """A finding if rows computed from these columns may have other types than the state says, whose types are the current
     ones."""

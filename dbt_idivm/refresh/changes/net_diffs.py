@@ -158,8 +158,8 @@ def changed_keys_query(
 
 
 def netted_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], columns: tuple[str, ...] = ()) -> exp.Select:
-    """The distinct keys in the feed as k1, k2, …, with the number of inserted minus deleted rows as SIGN, and for each of
-    `columns` the least value, the greatest value and the number of NULLs as l1, h1, n1, …."""
+    """The distinct keys in the feed as k1, k2, …, with the number of inserted minus deleted rows as SIGN. For each of
+    `columns` also the least value, the greatest value and the number of NULLs as l1, h1, n1, …."""
     keys, values = numbered("k", key), numbered("c", columns)
     signed = dialect.signed_feed(diff, (*zip(key, keys, strict=True), *zip(columns, values, strict=True)), SIGN)
     found = [exp.alias_(exp.Sum(this=column(SIGN)), SIGN)]

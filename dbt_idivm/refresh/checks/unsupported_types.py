@@ -1,4 +1,4 @@
-"""Types whose equality differs from that of their texts, so that they have no net diff. Plans may not read them.
+"""Types whose equality differs from the equality of their texts, so that they have no net diff. Plans may not read them.
 
 Under a collation, different texts are equal. CHAR(n) is padded with blanks when it is read, and so is whatever it is compared
 with, but only where the engine knows the column: rows inlined as literals would be compared unpadded. DESCRIBE reports such a

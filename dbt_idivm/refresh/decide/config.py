@@ -31,7 +31,7 @@ _CHOICES: Mapping[str, tuple[str, ...] | None] = {
     "optimize_every": None,
     "vacuum": None,
 }
-# dbt's own settings; the schema always follows the SELECT unless it must not change
+# dbt's own settings. The schema always follows the SELECT; `fail` forbids that it changes
 _DBT_CHOICES: Mapping[str, tuple[str, ...]] = {
     "on_configuration_change": ("apply", "continue", "fail"),
     "on_schema_change": ("ignore", "append_new_columns", "sync_all_columns", "fail"),
@@ -70,13 +70,13 @@ class ModelConfig:
 
     @property
     def ways(self) -> tuple[WayName, ...]:
-        """The ways of the strategy in order of preference; all of them if the cheapest is chosen. Without a stored view only
-        `tuple` is possible."""
+        """The ways of the strategy in order of preference; all ways if the cheapest is chosen. Without a stored view only `tuple`
+        is possible."""
         return self.cache_ways if self.keeps_view else ("tuple",)
 
     @property
     def cache_ways(self) -> tuple[WayName, ...]:
-        """The ways for its caches, which are always stored."""
+        """The ways of its caches. Caches are always stored."""
         if self.strategy in CHOOSING:
             return ALL_WAYS
         return STRATEGIES[self.strategy if self.strategy in STRATEGIES else "id"]  # type: ignore[index]
@@ -97,7 +97,7 @@ class ModelConfig:
         return self.keeps_view and self.strategy == "auto"
 
     def forbids(self, error: IdivmError) -> tuple[Finding, ...]:
-        """The findings with which the run has to fail if there is no plan; empty if the view may be rebuilt instead."""
+        """The findings that make the run fail without a plan; empty if the view may be rebuilt instead."""
         volatile = tuple(each for each in error.findings if each.code == _VOLATILE)
         if volatile and self.volatile == "error":
             return volatile
@@ -110,8 +110,8 @@ class ModelConfig:
 
     @property
     def deletion_vectors(self) -> bool:
-        """Whether the view's table has deletion vectors. It has, unless the user says otherwise or the table is shared as
-        Iceberg, which cannot have them. With them a refresh marks rows as deleted instead of rewriting their files (ADR 0018)."""
+        """Whether the view's table has deletion vectors: yes, unless the user says otherwise, or the table is shared as Iceberg,
+        which cannot have them. With them a refresh marks rows as deleted instead of rewriting their files (ADR 0018)."""
         given = {key.lower(): value for key, value in self.tblproperties.items()}
         default = str(not any(key.startswith(_ICEBERG) for key in given))
         return given.get(DELETION_VECTORS.lower(), default).lower() == "true"
@@ -189,7 +189,7 @@ def _or_default(value: T | None, default: T) -> T:
 def _commits(key: str, value: Any) -> list[Finding]:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return []
-    return [_not_accepted(key, value, "a number of refreshes, such as `100`; `0` is never")]
+    return [_not_accepted(key, value, "a number of refreshes, such as `100`; `0` means never")]
 
 
 def _switch(key: str, value: Any) -> list[Finding]:
@@ -205,7 +205,7 @@ def _columns(key: str, value: Any) -> list[Finding]:
 def _keys(key: str, value: Any) -> list[Finding]:
     if isinstance(value, Mapping) and all(isinstance(v, str) or _is_list_of_names(v) for v in value.values()):
         return []
-    return [_not_accepted(key, value, "a mapping from an input, as in `ref` or `source`, to a list of columns")]
+    return [_not_accepted(key, value, "a mapping from inputs, written as in `ref` and `source`, to lists of columns")]
 
 
 def _caches(key: str, value: Any) -> list[Finding]:
@@ -220,9 +220,11 @@ def _functions(key: str, value: Any) -> list[Finding]:
     found = []
     for name in names(value):
         if not 1 <= len(name_parts(name)) <= _FUNCTION_PARTS:
-            found.append(_not_accepted(key, name, "names of functions, with their schema and catalog if calls have them"))
+            found.append(
+                _not_accepted(key, name, "names of functions, written as in their calls: `f`, `schema.f` or `catalog.schema.f`")
+            )
         elif is_built_in(name):
-            found.append(_not_accepted(key, name, "functions that you created, not those of Spark, which are known"))
+            found.append(_not_accepted(key, name, "functions that you created; Spark's own functions are known already"))
     return found
 
 

@@ -33,7 +33,7 @@ _COLUMNS = {"relation": "string", "version": "bigint", "at": "string", "state": 
 _MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND")
 _PAGE = 20  # commits: those of a write, and those that the engine adds to it
 _KEPT = 100  # versions of a table whose records are kept
-_TRIES = 50  # of a statement that may conflict with those of other models, one of which succeeds each time
+_TRIES = 50  # of a statement that may conflict with statements of other models; one of them succeeds each time
 # Metrics that count rows which a commit wrote or removed.
 _ROWS = (
     "numOutputRows",

@@ -67,7 +67,7 @@ def _enclosed(client: Client, before: Steps[None], steps: Steps[T], after: Seque
         yield from before
         found = yield from steps
     except EngineFailure:
-        # if the session is lost, so are its settings, and the error to report is that of the steps
+        # if the session is lost, so are its settings, and the steps' own error is the one to report
         with suppress(EngineFailure):
             yield from _all(client, after)
         raise

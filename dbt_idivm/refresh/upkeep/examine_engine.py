@@ -24,7 +24,7 @@ from dbt_idivm.script.merge import SOURCE, Clause, Key, Matching, Merge
 _STATE = '{"idivm_doctor":"state of \\\\ and \'"}'
 _OWNER = "model.doctor.scratch"
 _LOST = "IDIVM-907"
-_WAY_OUT = "do not use this compute with dbt-idivm as it is: report what was found, with the output of `idivm doctor`"
+_WAY_OUT = "do not use this compute with dbt-idivm: report what was found, with the output of `idivm doctor`"
 # Expressions that are true if the engine reads a text as planned → what is not so otherwise.
 _READING: Mapping[str, str] = {
     r"length('a\\b') = 3": "backslashes escape",

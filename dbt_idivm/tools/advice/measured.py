@@ -1,6 +1,6 @@
 """How long refreshes really took: the prices in `.idivm/costs.json`, and the last run in `target/run_results.json`.
 
-Both files are optional. An unreadable file only makes estimates less accurate; it is reported in a note.
+Both files are optional. Without one, or if it cannot be read, estimates are less accurate. A note reports an unreadable file.
 """
 
 from __future__ import annotations
@@ -42,22 +42,26 @@ class Last:
 
 
 def learned(path: Path, engine: str | None = None) -> Learned:
-    """The experience with the engine whose name contains `engine`, or with the one used last: the adapter writes that at the
-    end."""
+    """The experience with the engine whose name contains `engine`; without a name, with the engine that was used last, which
+    the adapter writes at the end."""
     if not path.exists():
-        return _ignored(path, f"there are no durations of `{engine}`") if engine else Learned()
+        return _ignored(path, f"the file does not exist, so there are no durations of `{engine}`") if engine else Learned()
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         return _ignored(path, str(error))
     engines = found.get("engines") if isinstance(found, dict) else None
     if not isinstance(engines, dict) or found.get("version") != VERSION:
-        return _ignored(path, "it has no durations in the form of this version")
+        return _ignored(path, "its format is not the format of this version")
     name = next((each for each in reversed(engines) if engine is None or engine in each), None)
     if name is None:
-        return _ignored(path, f"it has no durations of `{engine}`, but of {listed(engines)}") if engine else Learned()
+        return _ignored(path, f"it has durations of {listed(engines)}, and none of `{engine}`") if engine else Learned()
     experience, is_whole = read_experience(engines[name])
-    notes = () if is_whole else (finding(118, file=path, problem="some figures are not durations or prices"),)
+    notes = (
+        ()
+        if is_whole
+        else (finding(118, file=path, problem="some of its figures are neither durations nor prices, and are left out"),)
+    )
     return Learned(experience, name, notes)
 
 
@@ -73,11 +77,11 @@ def last_runs(path: Path) -> tuple[Mapping[str, Last], tuple[Finding, ...]]:
         results = json.loads(path.read_text(encoding="utf-8"))["results"]
         return {str(each["unique_id"]): run for each in results if (run := _run(each)) is not None}, ()
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        return {}, (finding(118, file=path, problem=f"it has no results of dbt ({type(error).__name__}: {error})"),)
+        return {}, (finding(118, file=path, problem=f"it is not a file of dbt's results ({type(error).__name__}: {error})"),)
 
 
 def _run(result: Mapping[str, Any]) -> Last | None:
-    """The run in a result of dbt; None if it did nothing or failed. Other materializations are included."""
+    """The run in a result of dbt, of any materialization; None if it did nothing or failed."""
     response = result.get("adapter_response") or {}
     if result.get("status") != "success" or not response or not str(result["unique_id"]).startswith("model."):
         return None

@@ -167,7 +167,7 @@ def _value(stats: Mapping[str, Any], *names: str) -> Any:
 
 
 def contradicted(rows: Mapping[str, float], runs: Iterable[Last]) -> list[Finding]:
-    """Findings for tables of which the last run saw more changed rows than they have according to statistics."""
+    """Findings for tables in which the last run saw more changed rows than their statistics give them rows."""
     notes = {}
     for run in runs:
         for name, changed in (run.changes or {}).items():

@@ -214,7 +214,7 @@ def _advice(found: Storing, upkeep: Upkeep | None) -> str:
         if upkeep.way is None:
             return "idivm: nothing that it reads changes"
         return f"idivm, {upkeep.way}{saves}" if upkeep.is_maintained else f"idivm: a rebuild is about as quick{saves}"
-    return f"{found.kind}: as it is"
+    return f"{found.kind}: no change"
 
 
 def seconds(value: float) -> str:

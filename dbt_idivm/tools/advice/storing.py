@@ -221,7 +221,7 @@ def _best(own: Upkeep) -> str:
 
 
 def _if_worth(kind: str, now: str, costs: Mapping[str, float], own: float) -> tuple[str, float]:
-    """The kind and what it saves, if that is a sufficient part of the model's own cost; otherwise the kind as it is now."""
+    """The kind and what it saves, if that is a sufficient part of the model's own cost; otherwise the present kind."""
     saves = costs[now] - costs[kind]
     if saves < max(_LEAST, (1 - WORTH) * own) and not (kind == TABLE and now == MAINTAINED):
         return now, 0.0

@@ -27,7 +27,7 @@ Classes = tuple[tuple[str, ...], ...]
 
 def block_of(sources: Sequence[Form], conditions: Iterable[exp.Expr]) -> tuple[Form, Mapping[str, str]]:
     """The block, and the name in it of each column `<source>.<name>`: the first member of its class. A single source without
-    conditions is returned as it is."""
+    conditions is returned unchanged."""
     known = dict(enumerate(sources))
     conditions = [part for each in conditions for part in _parts(each)]
     if len(sources) == 1 and not conditions:

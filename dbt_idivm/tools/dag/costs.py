@@ -5,9 +5,9 @@
     δ_R e                   its changes caused by the changes of one table R: δ⁺ and δ⁻         during the run
 
 Mistry et al. 2001, §4.1: the differential of e1 ⋈ e2 by R is δ_R e1 ⋈ e2 if R is below e1 only; if R is below both, it consists
-of δ_R e1 ⋈ e2 and e1 ⋈ δ_R e2. The differentials of σ and γ need only that of their input. Operations above γ also need the old
-rows of γ, because its differential says only what is added to which group. Insertions and deletions of one table are propagated
-together, as in the refresh of a view (an update is one of each).
+of δ_R e1 ⋈ e2 and e1 ⋈ δ_R e2. The differentials of σ and γ need only the differential of their input. Operations above γ also
+need the old rows of γ, because its differential says only what is added to which group. Insertions and deletions of one table are
+propagated together, as in the refresh of a view (an update is one of each).
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class _Pair:
             return Changed(label(new), unique_id, "added", None, now, self._next_run(new, now), tree=tree)
         assert old is not None
         was, heir = _side(self.before, old, self.costs.before), self._relations_after.get(str(old.get("relation_name")))
-        told = "its table remains" if heir is None else f"its relation is that of `{label(heir)}` now"
+        told = "its table remains" if heir is None else f"its relation now belongs to `{label(heir)}`"
         return Changed(label(old), unique_id, "removed", was, None, NextRun(False, told))
 
     def _in_both(self, old: Node, new: Node) -> Changed | None:

@@ -1,5 +1,5 @@
-"""Estimated durations of migrating stored rows to an edited model, compared with rebuilding it: as a refresh estimates them, but
-for sizes that are given or come from statistics."""
+"""Estimated durations of migrating stored rows to an edited model, compared with rebuilding it: as a refresh estimates
+them, but with sizes that are given or come from statistics."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _adapted(
     before: Project, after: Project, old: Node, new: Node, different: Sequence[str], migrations: Migrations
 ) -> NextRun | None:
     """The migration with its reads and its estimate; None if the model is rebuilt. A refresh decides by the same function, and
-    additionally checks that the stored view is that of the old manifest, and that the versions of its inputs still exist."""
+    additionally checks that the old manifest describes the stored view, and that the versions of its inputs still exist."""
     if not different or not {*different} <= _OF_A_SELECT or (not {*different} <= _OF_KEYS and code(old) == code(new)):
         return None
     if str(own_config(new).get("output")).lower() == "diffs" or own_config(old) != own_config(new):

@@ -1,4 +1,4 @@
-"""The two states of a project: the current one, and that of another folder of artifacts."""
+"""The two states of a project: the current one, and the state in another folder of artifacts."""
 
 from __future__ import annotations
 
