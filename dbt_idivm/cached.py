@@ -1,7 +1,7 @@
 """`cached_property` as in Python 3.12 and later, without a lock.
 
-Python 3.11 holds one lock per class while a value is computed. Facts about a tree are computed by descending from class to class,
-so two threads that plan at the same time, as dbt's do, may wait for each other's classes forever.
+Python 3.11 holds one lock per class while a value is computed. Facts about a tree are computed by descending from class to class.
+So two threads that plan at the same time, as dbt's do, may wait for each other's classes forever.
 Without the lock a value may be computed twice, which is harmless: nodes are frozen, and the results are equal.
 """
 

@@ -14,7 +14,7 @@ MERGE_NODES = 8
 _REWRITING = 5
 # With deletion vectors the files are only read and joined with the source.
 _READING = 2
-# If rows may be inserted, MERGE joins the source with these files' rows by an outer join that keeps the rows of the source, so
+# If rows may be inserted, MERGE joins the source with these files' rows by an outer join. It keeps the rows of the source, so
 # the files' rows are broadcast, or shuffled and sorted. For wide rows the factor is up to 20. A low value is used, because a low
 # estimate leads to a try and is corrected, while a high one is never corrected.
 _OUTER = 5

@@ -5,9 +5,9 @@ First, conditions that distinguish the two while another part of the query consi
     SELECT k, n FROM (SELECT k, f, count(*) OVER (PARTITION BY f) AS n FROM t) WHERE CAST(f AS STRING) = '-0.0'
     SELECT k FROM t WHERE f = 0.0D AND CAST(f AS STRING) = '-0.0'
 
-Spark's optimizer treats equal values as identical. It evaluates the first condition before the window, so that n only counts the
-rows with -0.0, and the second for the constant 0.0, so that no row is found. The meaning of such a query depends on Spark's plan
-for it, and a refresh, which is another query, has another plan.
+Spark's optimizer treats equal values as identical. It evaluates the first condition before the window, so n only counts the rows
+with -0.0. It evaluates the second for the constant 0.0, so no row is found. The meaning of such a query depends on Spark's plan
+for it. A refresh is another query, and has another plan.
 
 Second, constants in GROUP BY:
 

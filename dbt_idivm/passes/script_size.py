@@ -1,8 +1,8 @@
 """The estimated length of a view's Δ-script, before it is made: how often tables are mentioned in it.
 
-The i-diffs of each table are joined with all other tables of a join, so n tables are mentioned n² times, and the parts of the
-statement that remove duplicates grow faster still. 26 tables give a statement of a megabyte. In a chain of outer joins only the
-keys of rows are looked up, and an input that is looked up by a key is not joined with the changes of other tables.
+The i-diffs of each table are joined with all other tables of a join, so n tables are mentioned n² times. The parts of the
+statement that remove duplicates grow faster still. 26 tables give a statement of a megabyte. A chain of outer joins grows less:
+only the keys of rows are looked up there, and an input that is looked up by a key is not joined with the changes of other tables.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`idivm run` and `idivm test`: refresh the maintained models of a project from its compiled manifest, and verify them.
 
-They are for projects that are parsed and compiled by another dbt than the one installed here, because that dbt may not load this
-adapter, and for schedulers that only have a manifest. dbt itself does the work (compiled_manifest.py).
+They are for schedulers that only have a manifest, and for projects that another dbt parses and compiles, which cannot load this
+adapter. The dbt that is installed here does the work (compiled_manifest.py).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Compaction: after every N refreshes the small files of a table are merged (OPTIMIZE), and, if the user wants it, files that are
-no longer referenced are removed (VACUUM, within the table's retention period).
+"""Compaction: after every N refreshes the small files of a table are merged (OPTIMIZE). If the user wants it, files that are no
+longer referenced are also removed (VACUUM, within the table's retention period).
 
 Each refresh adds files and marks rows of older files as deleted. Without compaction, reading a view would get slower with every
 refresh.

@@ -1,12 +1,12 @@
 """Types whose equality differs from the equality of their texts, so that they have no net diff. Plans may not read them.
 
-Under a collation, different texts are equal. CHAR(n) is padded with blanks when it is read, and so is whatever it is compared
-with, but only where the engine knows the column: rows inlined as literals would be compared unpadded. DESCRIBE reports such a
+Under a collation, different texts are equal. CHAR(n) is padded with blanks when it is read. What it is compared with is padded,
+too, but only where the engine knows the column: rows inlined as literals would be compared unpadded. DESCRIBE reports such a
 column of a Delta table as a string.
 
 Structs whose type is shown only in part are excluded as well: changes in the hidden part would go unnoticed. So are columns in
-which a query stored what session_window returns. Spark keeps a mark in the schema of the table, which DESCRIBE does not show, and
-wherever such a column is grouped, as in a net diff, Spark merges the sessions that overlap.
+which a query stored what session_window returns. For these Spark keeps a mark in the schema of the table, which DESCRIBE does not
+show. Where such a column is grouped, as in a net diff, Spark merges the sessions that overlap.
 """
 
 from __future__ import annotations

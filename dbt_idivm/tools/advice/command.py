@@ -66,8 +66,8 @@ class Options(Given):
 def advise_command(project: Path, is_json: bool, write: Path | None, **given: Any) -> None:
     """Print how the models of a dbt project are best stored and maintained at these rates, and what else would pay.
 
-    It needs target/manifest.json (`dbt compile`); types and sizes are those of target/catalog.json (`dbt docs generate`),
-    prices those of .idivm/costs.json, and durations those of target/run_results.json, where there are these files.
+    It needs target/manifest.json (`dbt compile`). These files are used if they exist: target/catalog.json for types and sizes
+    (`dbt docs generate`), .idivm/costs.json for prices, and target/run_results.json for durations.
     """
     try:
         found = compiled(target_folder(project))
