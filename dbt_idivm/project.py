@@ -53,7 +53,7 @@ class UnknownColumns(SchemaFileError):
 
 @dataclass(frozen=True)
 class Model:
-    """A model that has a plan. `tables`: the names by which others read it: its own, and that of the table behind it."""
+    """A model that has a plan. `tables`: the names by which others read it: its own name, and the name of the table behind it."""
 
     name: str
     unique_id: str
@@ -194,7 +194,7 @@ class Project:
             root, output = lowered.root, tuple(attribute for _, attribute in lowered.output)
         except IdivmError:
             root, output = plan.passes[0].root, tuple(each.attribute for each in plan.columns if not each.hidden)
-        # keep all attributes, so that a model of which only some columns are read has the same tree as alone
+        # keep all attributes: a model has the same tree alone, and where only some of its columns are read
         return show_output(root, Request(tuple(dict.fromkeys(output)), operator_caches=False))
 
     def _expand(self, node: Node, tables: dict[str, TableInfo], views: dict[str, PlainView]) -> None:

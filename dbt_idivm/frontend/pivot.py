@@ -134,7 +134,7 @@ def _problem(
     if not all(any(is_aggregate(part) for part in own_nodes(call)) for _, call in calls):
         return 229, "with an expression that is not an aggregate"
     if len(calls) > 1 and not all(name for name, _ in calls):
-        return 228, "with several aggregates, not all of which have a name"
+        return 228, "with several aggregates, some of them without a name"
     written: list[tuple[str, ...]] = []
     for item in node.args["fields"][0].expressions:
         cells = _parts(item.unalias())

@@ -298,7 +298,8 @@ def divided_doubles(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind:
 
 
 # Wrong without the dividend's type: the average of 85000001 values of DECIMAL(22, 2) with the sum 42.50 would be 0.000001 instead
-# of 0.000000. Wrong without the factor: that of 20001 values of DECIMAL(12, 0) with the sum 1 would be 0.0001 instead of 0.0000.
+# of 0.000000. Wrong without the factor: the average of 20001 values of DECIMAL(12, 0) with the sum 1 would be 0.0001 instead of
+# 0.0000.
 def divided_decimals(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
     assert kind is not None
     dividend, factor = dividend_type(kind)

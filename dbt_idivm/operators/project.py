@@ -169,7 +169,7 @@ def known(node: Project, diff: IDiff) -> tuple[tuple[str, exp.Expr], ...]:
 # Wrong without it: π amount / qty above σ qty <> 0 ∧ active, with `active` from another table. An update of `amount` passed on as
 # UPD(id; amount / qty) fails on rows with qty = 0, for which the query never divides.
 def unguarded(node: Project, diff: IDiff) -> frozenset[str]:
-    """The computed attributes that may fail on a row that the i-diff names but for which the query does not evaluate them.
+    """The computed attributes that may fail on a row that the i-diff names, although the query does not evaluate them for it.
 
     Inserted rows are rows of R⁺. Other i-diffs may name rows that a condition or join below removes.
     """

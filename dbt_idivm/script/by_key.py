@@ -1,4 +1,4 @@
-"""UPDATE or DELETE of rows by known keys, instead of a MERGE of which only that clause can apply.
+"""UPDATE or DELETE of rows by known keys, instead of a MERGE in which only that clause can apply.
 
 MERGE INTO v USING VALUES (4, 'Anne'), (5, 'Bob') AS d(id, name) ON v.id <=> d.id
 WHEN MATCHED AND NOT (v.name <=> d.name) THEN UPDATE SET name = d.name

@@ -122,7 +122,7 @@ class _Ranges:
         return found.test(_column(within, *of), in_parts=_table_name(source) in self._large)
 
     def _with(self, query: exp.Expr, scope: _Scope, *, visit: bool = False) -> _Scope:
-        """The scope with the CTEs of `query`, each of which sees those before it."""
+        """The scope with the CTEs of `query`. Each of these sees those before it."""
         clause = query.args.get("with_")
         for cte in clause.expressions if clause else ():
             if visit:

@@ -2,7 +2,7 @@
 0047).
 
 The old definition is compiled again from the properties of the table, over the current inputs. It is the definition of the stored
-rows only if its fingerprint equals that of their state in every part: then nothing else has changed, neither columns of inputs,
+rows only if its fingerprint equals their state's in every part: then nothing else has changed, neither columns of inputs,
 nor views and functions of the user, nor settings. In any doubt the view is rebuilt.
 """
 

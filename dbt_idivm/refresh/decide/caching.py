@@ -116,7 +116,7 @@ class _Variants:
             if each in chosen or self.clock() > self.until:
                 continue
             found = self.of((*chosen, each))
-            # the user's relation has to stay a table or a view, as it is
+            # a table has to stay a table, and a view a view
             if found is not None and len(found.plan.caches) > len(chosen) and found.plan.hidden == self.hidden:
                 yield found
 
