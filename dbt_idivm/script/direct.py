@@ -89,7 +89,7 @@ def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinde
         for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True))
     ]
     broadcast = binder.is_source_broadcast(*(diff.relation for diff in idiffs))
-    on = tuple(Key(view.stored(name), name, f"any_{name}" if name in partial else None) for name in naming)
+    on = tuple(_match(view, name, name in partial) for name in naming)
     clauses = tuple(clause for diff, tag in zip(idiffs, tags, strict=True) for clause in _clauses(view, diff, tag))
     table = binder.binding.dialect.table(target, None)
     return Merge(table, binder.attach(union_all(parts)), Matching(on, clauses), broadcast=broadcast)
@@ -119,6 +119,11 @@ def _tagged(block: Block, diff: IDiff, tag: str | None, columns: tuple[str, ...]
     query = Block(block.sources, {}, block.where, block.broadcast).select()
     # DEL(()), for the single row of a view without IDs, has no columns
     return query.select(*(alias(value, name) for name, value in named.items()), append=not named, copy=False)
+
+
+def _match(view: Stored, name: str, partial: bool) -> Condition:
+    """The condition that a stored row has the value of `name` in the source row. `partial`: not for i-diffs that lack it."""
+    return Key(view.stored(name), name, f"any_{name}" if partial else None)
 
 
 def _clauses(view: Stored, diff: IDiff, tag: str | None) -> Iterator[Clause]:
