@@ -62,6 +62,13 @@ class BoundScript:
         """The statement that applies the change if none of its rows are fetched."""
         return self.known.with_ranges(self.change.tree if isinstance(self.change, Merge) else self.change.copy())
 
+    @cached_property
+    def keyed_rows(self) -> Staged:
+        """The source to be staged for `render_keyed`. It is made when it is needed: most sources are fetched instead."""
+        assert self.keyed is not None
+        rows = self.keyed.staged
+        return replace(rows, query=self.known.with_ranges(rows.query.copy()))
+
     @property
     def shape(self) -> Shape:
         return self.application.shape
@@ -133,8 +140,6 @@ def render(plan: Plan, application: Application, binding: Binding, target: str, 
         keyed = keyed_source(change, plan.root.types) if application.has_whole_rows else None
     if source is not None:
         known.with_ranges(source.query)
-    if keyed is not None:
-        known.with_ranges(keyed.staged.query)
     return BoundScript(change, application, binder.staged, known, source, keyed)
 
 

@@ -29,7 +29,7 @@ def run(engine: Engine, script: BoundScript) -> tuple[Write | None, int]:
     if source is not None:
         statement = render_rows(script, source, engine.dialect)
     elif script.keyed is not None:
-        engine.stage((script.keyed.staged,))
+        engine.stage((script.keyed_rows,))
         statement = render_keyed(script, fetched(engine, script.keyed.keys))
     return statement, engine.write(statement, script) if statement is not None else 0
 

@@ -111,6 +111,7 @@ def test_the_clauses_that_rows_may_fire() -> None:
     assert written(BY_OP, ops(("U", 1, "a"))).startswith("UPDATE m.v")
     both = written(BY_OP, ops(("U", 1, "a"), ("D", 2, None)))
     assert both.startswith("MERGE") and "INSERT" not in both and "UPDATE" in both and "DELETE" in both
+    assert "BETWEEN" not in both, "the ranges are those of the rows, and added later"
     assert written(BY_OP, ops()) == "nothing" == written(BY_OP, ops(("X", 1, "a")))
 
 

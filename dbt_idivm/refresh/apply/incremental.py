@@ -96,7 +96,7 @@ def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
         script = replace(script, keyed=None)
     source = None if script.source is None else (yield from _fetched(client, script.source, f"changes of {table}"))
     if source is None and script.keyed is not None:
-        return (yield from staged(client, (script.keyed.staged,), _write_keyed(work, script, script.keyed, new)))
+        return (yield from staged(client, (script.keyed_rows,), _write_keyed(work, script, script.keyed, new)))
     statement = script.statement if source is None else render_rows(script, source, work.job.dialect)
     if statement is None:
         yield from move_watermark(work, new)
