@@ -66,6 +66,7 @@ FULL = tuple(
             for scale in (0.1, 0.2, 0.5, 1)
         ],
         [Experiment("devices_parts", 0.2, (*percents("categories", 0.1), *percents("links", 0.1)), WAYS, ("view", "total"))],
+        [Experiment("devices_parts", 0.4, rows("mixed", 200), ("full", "auto", "incremental"), ("view", "total", "left"))],
         _sweeps(0.2),
         [Experiment("bsma", 0.1, rows("users", 100), ALL, parameters={"friends": 20})],
         [

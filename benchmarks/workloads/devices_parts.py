@@ -8,6 +8,7 @@ number j of joins, selectivity and fanout; only prices are updated. `batch` is t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from benchmarks.workload import Change, Query, Step, Table, Workload
 
@@ -30,6 +31,12 @@ join devices_parts.parts p on p.pid = dp.pid
 join devices_parts.devices d on d.did = dp.did
 where d.category = 'phone'
 group by dp.did"""
+
+LEFT = """
+select d.did, d.category, dp.pid, p.price
+from devices_parts.devices d
+left join devices_parts.devices_parts dp on dp.did = d.did
+left join devices_parts.parts p on p.pid = dp.pid and p.price > 900"""
 
 # As a careful user writes them: what one batch of parts makes of the view. Both know that nothing but prices changes.
 VIEW_MERGE = f"""
@@ -83,12 +90,14 @@ def workload(scale: float = 1.0, fanout: int = 10, selectivity: int = 20) -> Wor
         queries=(
             Query("view", VIEW, ("did", "pid"), merge=VIEW_MERGE, merge_for=("prices",)),
             Query("total", TOTAL, ("did",), merge=TOTAL_MERGE, merge_for=("prices",)),
+            Query("left", LEFT, ("did", "pid"), without={"dbt_incremental": "as for `total`"}),
             *(_joins(number) for number in range(2, MOST_JOINS + 1)),
         ),
         changes=(
             Change("prices", "parts", prices),
             Change("categories", "devices", categories),
             Change("links", "devices_parts", links_moved),
+            Change("mixed", "parts", mixed),
         ),
     )
 
@@ -147,4 +156,23 @@ def links_moved(step: Step) -> Sequence[str]:
         f"""insert into devices_parts.devices_parts
                 select {first} + id, pid from (select row_number() over (order by pid) - 1 as id, pid
                     from (select pid from devices_parts.parts where pmod(pid, {2 * step.every}) = 0 limit {half}))""",
+    )
+
+
+def mixed(step: Step) -> Sequence[str]:
+    """Every table has updated, deleted and inserted rows: a row for each two hundred new prices in the smaller parts."""
+    some, first = max(1, step.rows // 40), 10**12 * step.number
+    every, salt = step.every * 20, step.number * 31
+    return (
+        *prices(step),
+        f"delete from devices_parts.parts where pmod(pid + {salt + 7}, {every}) = 0",
+        f"insert into devices_parts.parts select {first} + id, 950.5, {step.number} from range({4 * some})",
+        f"delete from devices_parts.devices_parts where pmod(did + {salt + 11}, {every}) = 0",
+        *categories(replace(step, rows=some)),
+        f"delete from devices_parts.devices where pmod(did + {salt + 13}, {every}) = 0",
+        f"insert into devices_parts.devices select {first} + id, 'phone', {step.number} from range({some})",
+        f"""insert into devices_parts.devices_parts
+                select {first} + id % {some}, if(id % 2 = 0, pid, {first} + id % {4 * some})
+                from (select row_number() over (order by pid) - 1 as id, pid
+                    from (select pid from devices_parts.parts where pmod(pid, {step.every}) = 0 limit {4 * some}))""",
     )

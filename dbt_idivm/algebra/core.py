@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import MAX_REPEATED_NODES, Binder, Block, isolate, repeated_nodes
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
-from dbt_idivm.algebra.expressions import all_same, attributes, conjuncts, passing, render, substitute
+from dbt_idivm.algebra.expressions import all_same, attributes, column, conjuncts, passing, render, substitute
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.cached import cached_property
@@ -157,6 +157,18 @@ def constant(relation: Relation, name: str) -> exp.Expr | None:
             return literal if isinstance(literal, exp.Literal) else None
     found = [constant(source, theirs) for source, (theirs,) in relation.provenance((name,)) or ()]
     return found[0] if found and all(each == found[0] for each in found) else None
+
+
+def excludes_null(relation: Relation, name: str) -> bool:
+    """Whether a condition in the relation certainly leaves out the rows in which an attribute is NULL."""
+    if isinstance(relation, Filter) and not_null(name) in conjuncts(relation.condition):
+        return True
+    below = relation.provenance((name,))
+    return bool(below) and all(excludes_null(source, theirs) for source, (theirs,) in below or ())
+
+
+def not_null(name: str) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=column(name), expression=exp.null()))
 
 
 def _is_text_of_text(definition: exp.Expr) -> bool:

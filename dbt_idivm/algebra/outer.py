@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
-from dbt_idivm.algebra.core import Compute, Pair, Probe, SemiJoin, constant
+from dbt_idivm.algebra.core import Compute, Pair, Probe, SemiJoin, constant, excludes_null
 from dbt_idivm.algebra.expressions import attributes, column, conjuncts, passing, render
 from dbt_idivm.algebra.padding import null_of
 from dbt_idivm.algebra.relation import Provenance, Relation
@@ -122,7 +122,8 @@ class OuterPair(Relation):
         return OuterPair(left, right, self.condition, self.name, self.full, self.marked)
 
     def _is_present(self, side: int, on: tuple[str, ...], keys: Relation) -> bool:
-        return self.mark(side) in on and constant(keys, self.mark(side)) == _PRESENT
+        marked = self.mark(side) in on and constant(keys, self.mark(side)) == _PRESENT
+        return marked or any(excludes_null(keys, name) for name in on if name in self.children[side].columns)
 
     def pairs(self, left: Relation, right: Relation) -> Relation:
         """σ_condition(left × right) as rows of the output, for given rows of the inputs."""

@@ -13,11 +13,13 @@ WHOLE = "whole"  # the way that runs the view's query, too, and then a MERGE
 
 @dataclass(frozen=True)
 class Alternative:
-    """A way, or the rebuild, with its work and its estimated duration in seconds."""
+    """A way, or the rebuild, with its work and its estimated duration in seconds. `by_reach`: whether the rows that changes reach
+    are found first."""
 
     name: str
     measure: Measure
     seconds: float
+    by_reach: bool = False
 
 
 Chooser = Callable[[Sequence[Alternative]], Alternative]

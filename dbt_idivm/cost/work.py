@@ -137,9 +137,10 @@ def application_of(way: Way, now: Situation) -> Application | None:
     return way.application(now.is_empty)
 
 
-def incremental(done: Application, now: Situation) -> Measure:
-    """The work of the application's statement."""
-    source = total(now.evaluated(relation)[1] for relation in done.relations)
+def incremental(done: Application, now: Situation, read: Situation | None = None) -> Measure:
+    """The work of the application's statement. `read`: the situation in which its relations are evaluated, if they are not
+    evaluated over whole tables."""
+    source = total((read or now).evaluated(relation)[1] for relation in done.relations)
     touched, inserted = effect(done, now)
     again = asking(done, now) if isinstance(done, Conditional) else Measure()
     if done.shape == "append":  # an INSERT, which does not read the view, unless new rows continue its values

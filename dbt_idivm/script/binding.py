@@ -19,6 +19,7 @@ from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect
 from dbt_idivm.script.diff import FeedDiff, NetChanges, Row
 from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.net_classes import CLASS, class_tests, classified
+from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.value_range import Range, Ranges
 
 
@@ -30,7 +31,7 @@ class Binding:
     subquery over a table with a column `account`, `account.id` means a field of that column, and not the table
     `account` around it. `few`: whether the source of the statement is small enough to be broadcast; None if that is
     not known. `ranges`: table → column → the range of its values in a net diff that stays in the engine, as far as it
-    is known. `large`: see `add_key_ranges`.
+    is known. `large`: see `add_key_ranges`. `reached`: table → all its rows that the statement depends on, if they were fetched.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class Binding:
     few: bool | None = None
     ranges: Mapping[str, Ranges] = field(default_factory=dict)
     large: frozenset[str] = frozenset()
+    reached: Mapping[str, SourceRows] = field(default_factory=dict)
 
     def statement(self) -> StatementBinder:
         """A binder for one statement, with fresh aliases."""
@@ -112,11 +114,22 @@ class StatementBinder(Aliases):
 
     def _post_state(self, scan: Scan) -> Block:
         """R⁺: the table at its pinned version."""
+        rows = self.binding.reached.get(scan.table)
+        if rows is not None:
+            return self._reached(scan, rows)
         name = self.alias(scan.occurrence)
         table = self.binding.dialect.table(scan.table, self.binding.versions.get(scan.table))
         item = exp.alias_(table, identifier(name), table=True)
         output = {scan.attribute(a.name): a.value(name) for a in scan.base_columns}
         return Block((Source(item),), output)
+
+    def _reached(self, scan: Scan, rows: SourceRows) -> Block:
+        """The rows of R⁺ that the statement depends on, which were fetched."""
+        name = f"idivm_reached_{list(self.binding.reached).index(scan.table) + 1}"
+        if name not in self.definitions:
+            self.definitions[name] = rows.query(self.binding.dialect)
+        block = named_block(name, rows.names, self.alias(scan.occurrence))
+        return replace(block, output={scan.attribute(a.name): block.output[a.name] for a in scan.base_columns})
 
     def _pre_state(self, scan: Scan, kept: Block, minus: Block) -> Block:
         """R⁻ = (R⁺ − N⁺) ⊎ N⁻: the net diff is reverted, because a refresh never reads an old version."""

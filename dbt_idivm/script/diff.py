@@ -153,6 +153,10 @@ class NetChanges:
             return () if diff.has_none(leaf.scan, leaf.diff_class) else None
         return self.classes[leaf.scan.occurrence, leaf.split][leaf.diff_class]
 
+    def is_known(self, leaf: DiffRows) -> bool:
+        """Whether the rows of a base i-diff are known before the statement runs."""
+        return self.rows(leaf) is not None
+
     def is_empty(self, leaf: DiffRows) -> bool:
         """Whether a base i-diff certainly has no rows."""
         return self.rows(leaf) == ()

@@ -21,7 +21,8 @@ from dbt_idivm.script.top_k import Ranking
 from tests.property.plans import idiff_way
 
 SHAPES = ("append", "direct", "effective", "additive", "tuple", "none")
-APPLIED = ("merge", "insert", "update", "delete", "replace", "nothing")  # statements that apply the rows of a fetched source
+# statements that apply the rows of a fetched source, and whether reached rows were fetched
+APPLIED = ("merge", "insert", "update", "delete", "replace", "nothing", "reach")
 # of each operator, and the additive ones
 RULES = (*(tuple(rule.name for rule in operator.RULES) for operator in OPERATORS), tuple(rule.name for rule in ADDITIVE))
 

@@ -108,6 +108,13 @@ FETCHED = {
         {"t0": [(1,), (2,)], "t1": [(1, 1)]},
         {"t1": [(1, 1), (2, 1)]},
     ),
+    "equal numbers with a sign are joined in a chain": build(
+        "t0(k int, x double; k)\nt1(k int, x double, y double; k)\nt2(k int, y double, n int; k)",
+        "SELECT a.k AS c0, b.k AS c1, c.n AS c2 FROM t0 AS a JOIN t1 AS b ON a.x = b.x JOIN t2 AS c ON b.y = c.y",
+        {"t0": [(1, "1.0")], "t1": [(1, "-0.0", "-0.0"), (2, "1.0", "2.0")], "t2": [(1, "0.0", 5), (2, "2.0", 6)]},
+        {"t0": [(1, "1.0"), (2, "0.0")]},
+        {"t0": [(1, "0.0"), (2, "0.0")]},
+    ),
     "one of two zeros goes": build(
         "t0(x double, y int)", "SELECT a.x AS c0, a.y AS c1 FROM t0 AS a", {"t0": [("0.0", 1), ("-0.0", 1)]}, {"t0": [("0.0", 1)]}
     ),

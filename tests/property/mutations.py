@@ -60,8 +60,10 @@ from dbt_idivm.script import (
     direct,
     effective,
     extremes,
+    found_rows,
     known_rows,
     net_changes,
+    reach,
     replace_where,
     tail,
     tail_rows,
@@ -2011,4 +2013,83 @@ WRONG_DEPENDENCIES = (
         "the first of rows of branches that a constant tells apart",
     ),
     Mutation("rows of ∪ are of branches", what_holds_in_a_branch_holds, "any value of branches that a constant tells apart"),
+)
+
+
+def null_finds_nothing(patch: Patch) -> None:
+    is_in = found_rows._Search._is_in
+    known = frozenset[Any]({None})
+    patch.setattr(found_rows._Search, "_is_in", lambda self, *given: is_in(self, *given[:-1], given[-1] - known or given[-1]))
+
+
+def deleted_rows_have_no_keys(patch: Patch) -> None:
+    origins = reach._Search._origins
+
+    def without(search: Any, node: Relation, names: tuple[str, ...]) -> Any:
+        found = origins(search, node, names)
+        return found and replace(found, sources=tuple(each for each in found.sources if not _is_deleted(each)))
+
+    patch.setattr(reach._Search, "_origins", without)
+
+
+def _is_deleted(source: reach.Source) -> bool:
+    return isinstance(source, reach.Changed) and source.leaf.diff_class == "minus"
+
+
+def first_keys_alone(patch: Patch) -> None:
+    patch.setattr(
+        found_rows,
+        "reach",
+        lambda relations: {table: replace(each, finders=each.finders[:1]) for table, each in reach.reach(relations).items()},
+    )
+
+
+def rows_are_given_again(patch: Patch) -> None:
+    query = found_rows._Search.query
+
+    def again(search: Any, table: str, finders: Any) -> Any:
+        wanted = search.wanted
+        search.wanted = {**wanted, table: replace(wanted[table], finders=tuple(finders))}
+        try:
+            return query(search, table, finders)
+        finally:
+            search.wanted = wanted
+
+    patch.setattr(found_rows._Search, "query", again)
+
+
+def also_read_without_keys(patch: Patch) -> None:
+    read = reach._Search._read
+
+    def with_keys(search: Any, scan: Scan, finder: reach.Finder | None) -> None:
+        known = search.finders.get(scan.table, {})
+        read(search, scan, finder)
+        if finder is None:
+            search.finders[scan.table] = known
+
+    patch.setattr(reach._Search, "_read", with_keys)
+
+
+def padded_rows_have_values(patch: Patch) -> None:
+    origins = reach._Search._origins
+
+    def without(search: Any, node: Relation, names: tuple[str, ...]) -> Any:
+        found = origins(search, node, names)
+        return found and replace(found, padded=False)
+
+    patch.setattr(reach._Search, "_origins", without)
+
+
+def cells_are_values(patch: Patch) -> None:
+    patch.setattr(reach, "_are_comparable", lambda kind, other: True)
+
+
+REACH = (
+    Mutation("reach: NULL is a key", null_finds_nothing, "groups with a value that is looked up"),
+    Mutation("reach: deleted rows have keys", deleted_rows_have_no_keys, "groups of a lateral subquery", "tuple"),
+    Mutation("reach: a table is asked for all keys", first_keys_alone, "a subquery inside an aggregate"),
+    Mutation("reach: no row is given twice", rows_are_given_again, "IN below OR over groups", "tuple"),
+    Mutation("reach: a table is also read without keys", also_read_without_keys, "groups by whether rows have a partner"),
+    Mutation("reach: padded rows have no values", padded_rows_have_values, "a test of rows of an outer join"),
+    Mutation("reach: equal values may have other cells", cells_are_values, "equal numbers with a sign are joined in a chain"),
 )

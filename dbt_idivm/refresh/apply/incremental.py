@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from sqlglot import exp
 
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.apply.diffs import logging
+from dbt_idivm.refresh.apply.source import fetched_source, reached_rows
 from dbt_idivm.refresh.apply.watermark import consumed, guard_of, move_watermark, new_state, not_applied, own_commit, unchanged
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import State
@@ -28,10 +30,11 @@ from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Rows,
 from dbt_idivm.script.bind import BoundQuestion, BoundScript, ask, render, render_keyed, render_rows
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
+from dbt_idivm.script.found_rows import reached_by
 from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.merge import OP
 from dbt_idivm.script.replace_where import KeyedSource
-from dbt_idivm.script.source_rows import SourceQuery, SourceRows
+from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.tuple_based import Tuples
 from dbt_idivm.script.ways import Application, Write
 
@@ -82,7 +85,7 @@ def _answered(work: Work, ready: Ready, asked: BoundQuestion, new: State) -> Ste
 
 def _applied(work: Work, ready: Ready, new: State, there: tuple[Staged, ...] = ()) -> Steps[tuple[BoundScript, Effect]]:
     """Apply the application. `there`: relations that are already staged. Returns the script and its effect on the view."""
-    script = rendered(work, ready)
+    script = rendered(work, ready, (yield from _reached(work, ready)))
     assert script is not None
     missing = [each for each in script.staged if each not in there]
     effect = yield from staged(work.job.client, missing, _write(work, script, new))
@@ -94,7 +97,7 @@ def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
     client, table = work.job.client, work.stored.table
     if script.keyed is not None and not (yield from _are_in_order(work)):
         script = replace(script, keyed=None)
-    source = None if script.source is None else (yield from _fetched(client, script.source, f"changes of {table}"))
+    source = None if script.source is None else (yield from fetched_source(client, script.source, f"changes of {table}"))
     if source is None and script.keyed is not None:
         return (yield from staged(client, (script.keyed_rows,), _write_keyed(work, script, script.keyed, new)))
     statement = script.statement if source is None else render_rows(script, source, work.job.dialect)
@@ -102,16 +105,6 @@ def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
         yield from move_watermark(work, new)
         return Effect()
     return (yield from _run(work, statement, new, source))
-
-
-def _fetched(client: Client, asked: SourceQuery, label: str) -> Steps[SourceRows | None]:
-    """The source rows of a MERGE, or their keys; None if they cannot be inlined: they are too many, or a value has no SQL text.
-    Errors are ignored here, because the MERGE will report them."""
-    try:
-        found = yield from client.read(asked.query, label)
-    except EngineFailure:
-        return None
-    return asked.answered(found.rows)
 
 
 def _are_in_order(work: Work) -> Steps[bool]:
@@ -125,7 +118,7 @@ def _are_in_order(work: Work) -> Steps[bool]:
 
 def _write_keyed(work: Work, script: BoundScript, keyed: KeyedSource, new: State) -> Steps[Effect]:
     """As `_write`, for a staged source whose keys are fetched."""
-    keys = yield from _fetched(work.job.client, keyed.keys, f"keys of changes of {work.stored.table}")
+    keys = yield from fetched_source(work.job.client, keyed.keys, f"keys of changes of {work.stored.table}")
     if keys is not None and not keys.rows:
         yield from move_watermark(work, new)
         return Effect()
@@ -152,16 +145,30 @@ def _run(work: Work, statement: Write, new: State, source: SourceRows | None) ->
     return effect
 
 
-def rendered(work: Work, ready: Ready) -> BoundScript | None:
-    """The script of the refresh; None if nothing in the view changes."""
+def rendered(work: Work, ready: Ready, reached: Mapping[str, SourceRows] = MappingProxyType({})) -> BoundScript | None:
+    """The script of the refresh; None if nothing in the view changes. `reached`: table → the rows that changes reach, where they
+    were found first."""
     if ready.application is None:
         return None
     assert work.planned.plan is not None
-    if not work.planned.keeps_view:
-        assert isinstance(ready.application, Tuples)
-        ready = replace(ready, application=logging(work, ready.application, ready.changes))
-    assert ready.application is not None
-    return render(work.planned.plan, ready.application, _binding(work, ready), work.stored.table, fetched=ready.fetched)
+    application, binding = _logged(work, ready, ready.application), replace(_binding(work, ready), reached=reached)
+    return render(work.planned.plan, application, binding, work.stored.table, fetched=ready.fetched)
+
+
+def _logged(work: Work, ready: Ready, application: Application) -> Application:
+    """The application; under `output: diffs`, the one that appends the view's changes to its log."""
+    if work.planned.keeps_view:
+        return application
+    assert isinstance(application, Tuples)
+    return logging(work, application, ready.changes)
+
+
+def _reached(work: Work, ready: Ready) -> Steps[Mapping[str, SourceRows]]:
+    """Table → the rows that changes reach, where these are to be found first."""
+    if not ready.by_reach or ready.application is None:
+        return {}
+    wanted = reached_by(_logged(work, ready, ready.application), ready.changes.net.is_known)
+    return (yield from reached_rows(work.job.client, wanted, _binding(work, ready)))
 
 
 def question(work: Work, ready: Ready) -> BoundQuestion | None:

@@ -22,18 +22,21 @@ from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_s
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.bind import Fetched, applications, possible
+from dbt_idivm.script.found_rows import reached_by
 from dbt_idivm.script.ways import Application, Way
 
 
 @dataclass(frozen=True)
 class Ready:
     """Everything that an incremental refresh needs. `application`: None if nothing in the view changes. `few`: whether the source
-    of its statement has few rows, None if unknown. `fetched`: which part of the source is fetched first."""
+    of its statement has few rows, None if unknown. `fetched`: which part of the source is fetched first.
+    `by_reach`: whether the rows that changes reach are found first."""
 
     changes: Changes
     application: Application | None
     few: bool | None = None
     fetched: Fetched = "nothing"
+    by_reach: bool = False
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,8 @@ def _decision(
     """Choose among the applications and the rebuild."""
     seen, invocation, config = costs.seen, costs.seen.work.job.client.invocation, costs.seen.work.job.config
     reading = 0.0 if is_read else costs.reading_seconds
-    ways = [costs.way(each, situation) for each in found]
+    is_known = changes.net.is_known if changes is not None else lambda _: costs.are_few
+    ways = [costs.way(each, situation, reached_by(each, is_known)) for each in found]
     full = [costs.rebuild(situation)] if may_rebuild(seen) else []
     now = [*(replace(each, seconds=each.seconds + reading) for each in ways), *full]
     name = invocation.choose(now).name if config.chooses else now[0].name
@@ -164,7 +168,7 @@ def _decision(
     if name != REBUILD:
         done = _of(found, name)
         few, fetched = costs.is_few(done, situation), fetched_of(done, situation)
-        return Decision(seen.work, Ready(changes or Changes(seen.moves), done, few, fetched), choice)
+        return Decision(seen.work, Ready(changes or Changes(seen.moves), done, few, fetched, chosen.by_reach), choice)
     best = choice.best_way
     pays = costs.pays(situation, _of(found, best.name), reading) if best is not None else ""
     return Decision(replace(seen.work, unverified=costs.unverified), costs.reason(choice, pays), choice)

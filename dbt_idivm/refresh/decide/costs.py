@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from dbt_idivm.cached import cached_property
 from dbt_idivm.cost.choice import REBUILD, Alternative, Choice, crossover, rounded, shrinking
 from dbt_idivm.cost.measure import Measure, total
+from dbt_idivm.cost.reaching import incremental_by_reach
 from dbt_idivm.cost.sizes import Size, of_rows, width
 from dbt_idivm.cost.work import READING, Changes, Situation, TableChanges, expected, incremental, rebuild, source_rows
 from dbt_idivm.errors import Finding, finding
@@ -21,6 +23,7 @@ from dbt_idivm.refresh.decide.outcome import named
 from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.script.diff import INLINE_ROWS, FeedDiff, NetChanges
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.reach import Wanted
 from dbt_idivm.script.ways import Application
 
 # The largest source that is broadcast; the driver holds it as well.
@@ -113,8 +116,15 @@ class Costs:
     def rebuild(self, situation: Situation) -> Alternative:
         return self.priced(REBUILD, rebuild(situation))
 
-    def way(self, done: Application, situation: Situation) -> Alternative:
-        return self.priced(done.way, incremental(done, situation))
+    def way(self, done: Application, situation: Situation, wanted: Mapping[str, Wanted] = MappingProxyType({})) -> Alternative:
+        """The way over whole tables, or, if that is cheaper, over the rows that changes reach. `wanted`: the tables of
+        which the reached rows can be found."""
+        whole = self.priced(done.way, incremental(done, situation))
+        measure = incremental_by_reach(done, wanted, situation) if wanted else None
+        if measure is None:
+            return whole
+        found = replace(self.priced(done.way, measure), by_reach=True)
+        return found if found.seconds < whole.seconds else whole
 
     @staticmethod
     def is_few(done: Application, situation: Situation) -> bool:

@@ -1,0 +1,176 @@
+"""Ask each table for the rows that a refresh can reach (`reach.py`), and keep them as literal rows.
+
+Tables are asked in the order in which their keys become known, each once, unless the keys of two tables depend on each other.
+Then a table is asked again for further keys, without the rows that it has given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.types import type_of
+from dbt_idivm.operators.scan import DiffRows
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import decode, is_inlinable, literal
+from dbt_idivm.script.diff import Row, Value
+from dbt_idivm.script.reach import Changed, Finder, Found, Source, Wanted, reach
+from dbt_idivm.script.source_rows import SourceQuery, SourceRows, fetching
+from dbt_idivm.script.value_range import Range, has_range, joined
+from dbt_idivm.script.ways import Application
+
+# More rows than these are read by the Δ-script itself.
+MOST_ROWS = 4_000
+
+
+@dataclass(frozen=True)
+class Ask:
+    """The query for the reached rows of a table."""
+
+    table: str
+    query: SourceQuery
+
+
+def reached_by(done: Application, is_known: Callable[[DiffRows], bool]) -> dict[str, Wanted]:
+    """The tables of which an application needs only the rows that changes reach, and which can be found. `is_known`: whether the
+    rows of a base i-diff are known."""
+    return findable(reach((*done.relations, *done.perhaps)), is_known)
+
+
+def findable(wanted: Mapping[str, Wanted], is_known: Callable[[DiffRows], bool]) -> dict[str, Wanted]:
+    """The tables whose rows can be fetched and found: all columns can be literals, and all keys have the values of base i-diffs
+    that are known, or of rows that can be found. `is_known`: whether the rows of a base i-diff are."""
+
+    def can_be_found(finder: Finder, found: Mapping[str, Wanted]) -> bool:
+        sources = finder.sources
+        return all(each.finder.table in found if isinstance(each, Found) else is_known(each.leaf) for each in sources)
+
+    found = {table: each for table, each in wanted.items() if all(is_inlinable(a.type) for a in each.columns)}
+    while True:
+        left = {table: each for table, each in found.items() if all(can_be_found(finder, found) for finder in each.finders)}
+        if len(left) == len(found):
+            return found
+        found = left
+
+
+def find(wanted: Mapping[str, Wanted], binding: Binding) -> Generator[Ask, SourceRows | None, dict[str, SourceRows]]:
+    """Yields the queries; is sent the rows that each returned, None if they are too many. Returns the rows of each table of
+    which all reached rows were found. `wanted`: tables that are `findable`."""
+    search = _Search(dict(wanted), binding)
+    while (table := search.next()) is not None:
+        finders = search.ready(table)
+        query = search.query(table, finders)
+        rows = (yield Ask(table, query)) if query is not None else search.none(table)
+        search.answer(table, finders, rows)
+    return search.found
+
+
+class _Search:
+    """What is known while tables are asked."""
+
+    def __init__(self, wanted: dict[str, Wanted], binding: Binding) -> None:
+        self.wanted, self.binding = wanted, binding
+        self.found: dict[str, SourceRows] = {}
+        self._done: dict[Finder, frozenset[Row]] = {}  # finder that was asked for → its values
+
+    def next(self) -> str | None:
+        """The table to ask next: one of which all keys are known, if there is one. None if all are done."""
+        left = {table: self._left(table) for table in self.wanted}
+        ready = {table: self.ready(table) for table, finders in left.items() if finders}
+        whole = (table for table, finders in ready.items() if len(finders) == len(left[table]))
+        return next(whole, None) or next((table for table, finders in ready.items() if finders), None)
+
+    def _left(self, table: str) -> list[Finder]:
+        return [each for each in self.wanted[table].finders if each not in self._done]
+
+    def ready(self, table: str) -> list[Finder]:
+        """The finders of a table that are not asked for yet, and whose values are known."""
+        return [
+            each
+            for each in self._left(table)
+            if all(source.finder in self._done for source in each.sources if isinstance(source, Found))
+        ]
+
+    def query(self, table: str, finders: Iterable[Finder]) -> SourceQuery | None:
+        """The query for the rows of these finders; None if they have no values."""
+        binder = self.binding.statement()
+        name = binder.alias("stored")
+        new = self._tests(((each, self._values(each)) for each in finders), name)
+        if not new:
+            return None
+        old = self._tests(((each, self._done[each]) for each in self.wanted[table].finders if each in self._done), name)
+        columns = self.wanted[table].columns
+        source = exp.alias_(self.binding.dialect.table(table, self.binding.versions.get(table)), name, table=True)
+        rows = exp.Select(expressions=[exp.alias_(each.value(name), each.name, quoted=True) for each in columns]).from_(source)
+        rows = rows.where(exp.or_(*new))
+        if old:
+            rows = rows.where(exp.Not(this=exp.Coalesce(this=exp.paren(exp.or_(*old)), expressions=[exp.false()])))
+        return fetching(rows, [each.name for each in columns], tuple(each.type for each in columns), MOST_ROWS)
+
+    def _tests(self, finders: Iterable[tuple[Finder, frozenset[Row]]], name: str) -> list[exp.Expr]:
+        """For each finder with values, the condition that a row has one of them in each of its columns."""
+        return [
+            exp.and_(
+                *(
+                    self._is_in(finder.table, column(each, name), kind, {value[place] for value in values})
+                    for place, (each, kind) in enumerate(zip(finder.columns, finder.kinds, strict=True))
+                )
+            )
+            for finder, values in finders
+            if values
+        ]
+
+    def _is_in(self, table: str, of: exp.Column, kind: str, values: set[Value]) -> exp.Expr:
+        known = sorted((each for each in values if each is not None), key=repr)
+        tests: list[exp.Expr] = []
+        if known:
+            literals = [literal(each) if isinstance(each, int) else decode(literal(each), kind) for each in known]
+            tests.append(exp.In(this=of.copy(), expressions=literals))
+            if table in self.binding.large and has_range(type_of(kind)) and isinstance(known[0], int):
+                within = joined(Range("int", int(each), int(each)) for each in known if each is not None)
+                assert within is not None
+                tests = [exp.and_(*tests, within.test(of, in_parts=True))]
+        if None in values:
+            tests.append(exp.Is(this=of.copy(), expression=exp.null()))
+        return exp.or_(*tests)
+
+    def _values(self, finder: Finder) -> frozenset[Row]:
+        found = {value for source in finder.sources for value in self._of(source)}
+        return frozenset(
+            value for value in found if all(cell is not None or nulls for cell, nulls in zip(value, finder.nulls, strict=True))
+        )
+
+    def _of(self, source: Source) -> Iterable[Row]:
+        if isinstance(source, Changed):
+            places = [source.leaf.scan.columns.index(name) for name in source.names]
+            return (tuple(row[place] for place in places) for row in self.binding.changes.rows(source.leaf) or ())
+        finder, rows = source.finder, self.found[source.finder.table]
+        values, keys, places = self._done[finder], _places(rows, finder.columns), _places(rows, source.names)
+        return (tuple(row[p] for p in places) for row in rows.rows if tuple(row[p] for p in keys) in values)
+
+    def none(self, table: str) -> SourceRows:
+        columns = self.wanted[table].columns
+        return SourceRows(tuple(each.name for each in columns), tuple(each.type for each in columns), ())
+
+    def answer(self, table: str, finders: Iterable[Finder], rows: SourceRows | None) -> None:
+        """Take the rows in; without them, leave out the table, and those whose keys depend on it."""
+        if rows is None:
+            left = {name: each for name, each in self.wanted.items() if name != table}
+            self.wanted = findable(left, self.binding.changes.is_known)
+            self.found = {name: each for name, each in self.found.items() if name in self.wanted}
+            return
+        for each in finders:
+            self._done[each] = self._values(each)
+        known = self.found.get(table)
+        self.found[table] = rows if known is None or not known.rows else _both(known, rows)
+
+
+def _both(known: SourceRows, more: SourceRows) -> SourceRows:
+    return SourceRows(known.names, known.types if known.rows else more.types, known.rows + more.rows)
+
+
+def _places(rows: SourceRows, names: tuple[str, ...]) -> list[int]:
+    return [rows.names.index(name) for name in names]

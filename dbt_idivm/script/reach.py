@@ -1,0 +1,307 @@
+"""What the changes of a refresh can reach: for each table the rows that a Δ-script depends on, found before it is evaluated.
+
+A Δ-script reads a table restricted by keys (σ_{k ∈ K}), or joined with rows that are. So it gives the same rows over the table's
+rows with these keys only. They are asked for along the join graph, each table with the values that are known by then: those of
+the net diffs, then those of rows that were found (GraphIVM §6.3; Yannakakis' reduction by semi-joins).
+
+    σ did ∈ Δdevices (devices ⋈ dp ⋈ parts)     dp at did ∈ Δdevices; then parts at pid ∈ the pids of the rows found in dp
+
+What is found is a superset, so that values may be taken from all rows that were found with a key, whatever is
+done with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.bags import Concat
+from dbt_idivm.algebra.core import Compute, Filter, Pair, Probe, SemiJoin, excludes_null, not_null
+from dbt_idivm.algebra.expressions import column, conjuncts
+from dbt_idivm.algebra.lookups import Named, Touched
+from dbt_idivm.algebra.outer import OuterPair
+from dbt_idivm.algebra.probe_any import ProbeAny
+from dbt_idivm.algebra.relation import Relation, over
+from dbt_idivm.operators.scan import Attribute, DiffRows, Scan
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The values of the attributes `names` in a base i-diff."""
+
+    leaf: DiffRows
+    names: tuple[str, ...]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return _kinds(self.leaf.scan, self.names)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The values of the columns `names` in the rows that `finder` finds."""
+
+    finder: Finder
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+Source: TypeAlias = Changed | Found
+
+
+@dataclass(frozen=True)
+class Finder:
+    """The rows of `table` whose `columns`, of the types `kinds`, have the values of one of `sources`. `nulls`: for each column,
+    whether NULL finds NULL."""
+
+    table: str
+    columns: tuple[str, ...]
+    kinds: tuple[str, ...]
+    sources: tuple[Source, ...]
+    nulls: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The `columns` of a table that are read, and the finders of all rows that matter."""
+
+    columns: tuple[Attribute, ...]
+    finders: tuple[Finder, ...]
+
+
+def reach(relations: Iterable[Relation]) -> dict[str, Wanted]:
+    """Table → what is wanted of it, for the tables that `relations` read by keys only. Keys have the values of base i-diffs or of
+    rows that other keys find."""
+    search = _Search()
+    for each in relations:
+        search.visit(each)
+    return {
+        table: Wanted(tuple(search.columns[table].values()), tuple(finders))
+        for table, finders in search.finders.items()
+        if finders is not None
+    }
+
+
+@dataclass(frozen=True)
+class _Origins:
+    """Where values come from. `padded`: whether there are also rows in which all of them are NULL."""
+
+    sources: tuple[Source, ...]
+    padded: bool = False
+
+
+class _Search:
+    """One walk over all relations of a Δ-script."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, dict[str, Attribute]] = {}
+        self.finders: dict[str, dict[Finder, None] | None] = {}  # None: also read without keys
+        self._named: dict[str, Relation] = {}
+        self._found: dict[int, tuple[Relation, Finder]] = {}
+        self._bounded: dict[int, tuple[Relation, bool]] = {}
+
+    def visit(self, node: Relation) -> Relation:
+        """Record the tables that `node` reads. Returns it with the sides of joins restricted by one another."""
+        match node:
+            case Scan():
+                self._read(node, None)
+                return node
+            case Named():
+                if node.name not in self._named:
+                    self._named[node.name] = self.visit(node.definition)
+                return Named(node.name, self._named[node.name])
+            case Touched():
+                return self.visit(node.look_up())
+            case SemiJoin(child=Scan() as scan, anti=False) if node.on:
+                return self._restricted(scan, node.on, self.visit(node.keys))
+            case SemiJoin():
+                child = self.visit(node.child)
+                keys = node.keys
+                if node.on and self.is_bounded(child) and not self.is_bounded(keys):
+                    keys = keys.restrict(node.on, child)
+                return node.with_children(child, self.visit(keys))
+            case Pair() | Probe() | OuterPair():
+                left, right = self._sides(node)
+                return node.with_children(left, right)
+            case ProbeAny():
+                conditions = [condition for _, condition in node.tests]
+                if self.is_bounded(node.left):
+                    first = self.visit(node.left)
+                    rights = [self.visit(self._linked(right, (first, condition))) for right, condition in node.tests]
+                else:
+                    rights = [self.visit(right) for right, _ in node.tests]
+                    first = self.visit(self._linked(node.left, *zip(rights, conditions, strict=True)))
+                return node.with_children(first, *rights)
+            case _:
+                return over(node, [self.visit(child) for child in node.children])
+
+    def _sides(self, node: Pair | Probe | OuterPair) -> tuple[Relation, Relation]:
+        left, right = node.left, node.right
+        is_first = self.is_bounded(left) or not self.is_bounded(right) or not _takes_from_right(node)
+        if is_first:
+            left = self.visit(left)
+            return left, self.visit(self._linked(right, (left, node.condition)) if _takes_from_left(node) else right)
+        right = self.visit(right)
+        return self.visit(self._linked(left, (right, node.condition))), right
+
+    def _linked(self, target: Relation, *partners: tuple[Relation, exp.Expr]) -> Relation:
+        """`target` restricted to the values by which it has a partner in one of the relations, under the condition beside it."""
+        if not all(self.is_bounded(source) for source, _ in partners) or self.is_bounded(target):
+            return target
+        found = [_links(condition, target, source) for source, condition in partners]
+        on = tuple(name for name in found[0] if all(name in each for each in found))
+        if not on:
+            return target
+        keys = tuple(
+            _values(source, {name: each[name] for name in on}) for (source, _), each in zip(partners, found, strict=True)
+        )
+        return target.restrict(on, keys[0] if len(keys) == 1 else Concat(keys))
+
+    def is_bounded(self, node: Relation) -> bool:
+        """Whether few rows of tables are read for the relation, because keys or joins restrict it."""
+        known = self._bounded.get(id(node))
+        if known is None:
+            known = self._bounded[id(node)] = (node, self._is_bounded(node))
+        return known[1]
+
+    def _is_bounded(self, node: Relation) -> bool:
+        match node:
+            case Named():
+                return self.is_bounded(node.definition)
+            case SemiJoin():
+                return self.is_bounded(node.child) or (not node.anti and bool(node.on) and self.is_bounded(node.keys))
+            case Touched():
+                return self.is_bounded(node.source) or (bool(node.on) and self.is_bounded(node.delta))
+            case Pair() | Probe() | OuterPair():
+                left, right = (self.is_bounded(child) for child in node.children)
+                if left and right:
+                    return True
+                linked = bool(_links(node.condition, node.left, node.right))
+                return left and (linked or not isinstance(node, Pair)) if left else right and linked and _takes_from_right(node)
+            case ProbeAny():
+                found = [_links(condition, node.left, right) for right, condition in node.tests if self.is_bounded(right)]
+                linked = len(found) == len(node.tests) and any(all(name in each for each in found) for name in found[0])
+                return self.is_bounded(node.left) or linked
+            case _:
+                return all(map(self.is_bounded, node.children)) if node.children else not isinstance(node, Scan)
+
+    def _restricted(self, scan: Scan, on: tuple[str, ...], keys: Relation) -> Relation:
+        """σ_{on ∈ keys}(scan), recorded as a finder if the values of the keys are known, or will be."""
+        found = SemiJoin(scan, on, keys)
+        finder = self._finder(scan, on, keys) or next(filter(None, (self._finder(scan, (name,), keys) for name in on)), None)
+        if finder is not None:
+            self._found[id(found)] = (found, finder)
+        self._read(scan, finder)
+        return found
+
+    def _finder(self, scan: Scan, on: tuple[str, ...], keys: Relation) -> Finder | None:
+        found = self._origins(keys, on)
+        nulls = tuple(not excludes_null(keys, name) for name in on)
+        if found is None or (found.padded and all(nulls)):
+            return None
+        kinds = _kinds(scan, on)
+        if not all(_are_comparable(kind, other) for each in found.sources for kind, other in zip(kinds, each.kinds, strict=True)):
+            return None
+        return Finder(scan.table, _columns(scan, on), kinds, found.sources, nulls)
+
+    def _origins(self, node: Relation, names: tuple[str, ...]) -> _Origins | None:
+        """Where the values of `names` come from; None if that is not known."""
+        if isinstance(node, DiffRows):
+            return _Origins((Changed(node, names),))
+        if id(node) in self._found:
+            assert isinstance(node, SemiJoin) and isinstance(node.child, Scan)
+            scan, finder = node.child, self._found[id(node)][1]
+            sources: tuple[Source, ...] = (Found(finder, _columns(scan, names), _kinds(scan, names)),)
+            if scan.state != "post":
+                sources = (*sources, Changed(DiffRows(scan, "minus", scan.columns), names))
+            return _Origins(sources)
+        if isinstance(node, OuterPair) and (
+            side := next((each for each in node.padded if _has(node.children[each], names)), None)
+        ):
+            below = self._origins(node.children[side], names)
+            return None if below is None else replace(below, padded=True)
+        if isinstance(node, Compute) and len(names) == 1 and _is_null(node.by_name[names[0]]):
+            return _Origins((), padded=True)
+        parts = node.provenance(names)
+        each = [self._origins(child, theirs) for child, theirs in parts or ()]
+        known = [found for found in each if found is not None]
+        if not parts or len(known) < len(each):
+            return None
+        return _Origins(
+            tuple(dict.fromkeys(source for found in known for source in found.sources)),
+            any(found.padded for found in known),
+        )
+
+    def _read(self, scan: Scan, finder: Finder | None) -> None:
+        self.columns.setdefault(scan.table, {}).update({each.name: each for each in scan.base_columns})
+        known = self.finders.setdefault(scan.table, {})
+        if finder is None:
+            self.finders[scan.table] = None
+        elif known is not None:
+            known[finder] = None
+
+
+def _is_null(definition: exp.Expr) -> bool:
+    return isinstance(definition.this if isinstance(definition, exp.Cast) else definition, exp.Null)
+
+
+def _has(node: Relation, names: tuple[str, ...]) -> bool:
+    return set(names) <= set(node.columns)
+
+
+def _takes_from_left(node: Relation) -> bool:
+    """Whether only right rows with a partner on the left matter."""
+    return not (isinstance(node, OuterPair) and node.full)
+
+
+def _takes_from_right(node: Relation) -> bool:
+    """Whether only left rows with a partner on the right matter."""
+    return isinstance(node, Pair) or (isinstance(node, Probe) and not node.anti)
+
+
+# attribute of a relation → (the attribute of its partner that equals it, whether NULL equals NULL)
+Links: TypeAlias = dict[str, tuple[str, bool]]
+
+
+def _links(condition: exp.Expr, target: Relation, source: Relation) -> Links:
+    """The attributes of `target` that the condition ties to one of `source`."""
+    found: Links = {}
+    for part in conjuncts(condition.unnest()):
+        part = part.unnest()
+        if not isinstance(part, exp.EQ | exp.NullSafeEQ):
+            continue
+        for mine, theirs in ((part.left, part.right), (part.right, part.left)):
+            are_columns = isinstance(mine, exp.Column) and isinstance(theirs, exp.Column)
+            if are_columns and mine.name in target.columns and theirs.name in source.columns:
+                found.setdefault(mine.name, (theirs.name, isinstance(part, exp.NullSafeEQ)))
+    return found
+
+
+def _values(source: Relation, links: Links) -> Relation:
+    """The values of `source` under the names of the attributes that equal them."""
+    keys: Relation = Compute(source, tuple((mine, column(theirs)) for mine, (theirs, _) in links.items()))
+    for mine, (_, nulls) in links.items():
+        keys = keys if nulls else Filter(keys, not_null(mine))
+    return keys
+
+
+def _columns(scan: Scan, names: tuple[str, ...]) -> tuple[str, ...]:
+    by_attribute = {scan.attribute(each.name): each.name for each in scan.base_columns}
+    return tuple(by_attribute[name] for name in names)
+
+
+def _kinds(scan: Scan, names: tuple[str, ...]) -> tuple[str, ...]:
+    types = {each.name: each.type.lower() for each in scan.base_columns}
+    return tuple(types[name] for name in _columns(scan, names))
+
+
+_INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
+_EXACT = frozenset({"string", "boolean", "date", "timestamp", "timestamp_ntz"})
+
+
+def _are_comparable(kind: str, other: str) -> bool:
+    """Whether values of the types are equal exactly if their cells are. Not so for floats: 0.0 = -0.0."""
+    return {kind, other} <= _INTEGERS or (kind == other and (kind in _EXACT or kind.startswith("decimal")))
