@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
-from dbt_idivm.algebra.types import type_of
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import decode, is_inlinable, literal
 from dbt_idivm.script.diff import Row, Value
-from dbt_idivm.script.reach import Changed, Finder, Found, Source, Wanted, reach
+from dbt_idivm.script.reach import INTEGERS, Changed, Finder, Found, Source, Wanted, reach
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, fetching
-from dbt_idivm.script.value_range import Range, has_range, joined
+from dbt_idivm.script.value_range import Range, joined
 from dbt_idivm.script.ways import Application
 
 # More rows than these are read by the Δ-script itself.
@@ -127,9 +126,9 @@ class _Search:
         known = sorted((each for each in values if each is not None), key=repr)
         tests: list[exp.Expr] = []
         if known:
-            literals = [literal(each) if isinstance(each, int) else decode(literal(each), kind) for each in known]
+            literals = [literal(each) if kind in INTEGERS else decode(literal(each), kind) for each in known]
             tests.append(exp.In(this=of.copy(), expressions=literals))
-            if table in self.binding.large and has_range(type_of(kind)) and isinstance(known[0], int):
+            if table in self.binding.large and kind in INTEGERS:
                 within = joined(Range("int", int(each), int(each)) for each in known if each is not None)
                 assert within is not None
                 tests = [exp.and_(*tests, within.test(of, in_parts=True))]

@@ -99,12 +99,24 @@ class _Search:
     def __init__(self) -> None:
         self.columns: dict[str, dict[str, Attribute]] = {}
         self.finders: dict[str, dict[Finder, None] | None] = {}  # None: also read without keys
+        self._visited: dict[int, Relation] = {}
         self._named: dict[str, Relation] = {}
         self._found: dict[int, tuple[Relation, Finder]] = {}
         self._bounded: dict[int, tuple[Relation, bool]] = {}
 
     def visit(self, node: Relation) -> Relation:
-        """Record the tables that `node` reads. Returns it with the sides of joins restricted by one another."""
+        """Record the tables that `node` reads. Returns it with the sides of joins restricted by one another.
+
+        What was returned is not visited again: each side of a join has the other as its keys, so that a chain of n joins would
+        be walked 2^n times.
+        """
+        if id(node) in self._visited:
+            return node
+        found = self._restrict_sides(node)
+        self._visited[id(found)] = found  # kept alive, so that its id stays unique
+        return found
+
+    def _restrict_sides(self, node: Relation) -> Relation:
         match node:
             case Scan():
                 self._read(node, None)
@@ -198,7 +210,8 @@ class _Search:
         return found
 
     def _finder(self, scan: Scan, on: tuple[str, ...], keys: Relation) -> Finder | None:
-        found = self._origins(keys, on)
+        computed = {scan.attribute(each.name) for each in scan.computed}
+        found = None if computed & set(on) else self._origins(keys, on)
         nulls = tuple(not excludes_null(keys, name) for name in on)
         if found is None or (found.padded and all(nulls)):
             return None
@@ -218,8 +231,9 @@ class _Search:
             if scan.state != "post":
                 sources = (*sources, Changed(DiffRows(scan, "minus", scan.columns), names))
             return _Origins(sources)
-        if isinstance(node, OuterPair) and (
-            side := next((each for each in node.padded if _has(node.children[each], names)), None)
+        if (
+            isinstance(node, OuterPair)
+            and (side := next((each for each in node.padded if _has(node.children[each], names)), None)) is not None
         ):
             below = self._origins(node.children[side], names)
             return None if below is None else replace(below, padded=True)
@@ -298,10 +312,10 @@ def _kinds(scan: Scan, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(types[name] for name in _columns(scan, names))
 
 
-_INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
+INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
 _EXACT = frozenset({"string", "boolean", "date", "timestamp", "timestamp_ntz"})
 
 
 def _are_comparable(kind: str, other: str) -> bool:
     """Whether values of the types are equal exactly if their cells are. Not so for floats: 0.0 = -0.0."""
-    return {kind, other} <= _INTEGERS or (kind == other and (kind in _EXACT or kind.startswith("decimal")))
+    return {kind, other} <= INTEGERS or (kind == other and (kind in _EXACT or kind.startswith("decimal")))

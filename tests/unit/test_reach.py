@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cost.reaching import incremental_by_reach
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.cost.work import Situation, incremental
 from dbt_idivm.script.bind import applications
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.diff import InlineDiff, Row
+from dbt_idivm.script.diff import InlineDiff, Row, Value
 from dbt_idivm.script.found_rows import MOST_ROWS, find, reached_by
 from dbt_idivm.script.net_changes import net_changes
+from dbt_idivm.script.reach import _Search
 from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.ways import Application
 from tests.property.plans import Options, Table, plan_of
@@ -96,6 +98,59 @@ def test_keys_whose_cells_do_not_tell_whether_they_are_equal_reach_nothing(one: 
     tables = (Table("t", (("k", "int"), ("x", one)), ("k",)), Table("u", (("l", "int"), ("x", other)), ("l",)))
     changes = {"t": InlineDiff(("k", "x"), (((1, "1"), 1),))}
     application, binding = prepared(tables, "select t.k, u.l from t join u on t.x = u.x", changes)
+    assert "u" not in reached_by(application, binding.changes.is_known)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cell", "condition"),
+    [
+        ("bigint", -5, "x IN (-5)"),
+        ("timestamp", 5, "x IN (TIMESTAMP_MICROS(5))"),
+        ("date", "2026-01-02", "x IN (CAST('2026-01-02' AS DATE))"),
+        ("decimal(10,2)", "1.50", "x IN (CAST('1.50' AS DECIMAL(10, 2)))"),
+        ("boolean", True, "x IN (CAST(TRUE AS BOOLEAN))"),
+        ("string", None, None),
+    ],
+)
+def test_keys_are_literals_of_their_type(kind: str, cell: Value, condition: str | None) -> None:
+    tables = (Table("t", (("k", "int"), ("x", kind)), ("k",)), Table("u", (("l", "int"), ("x", kind)), ("l",)))
+    changes = {"t": InlineDiff(("k", "x"), (((1, cell), 1),))}
+    queries, found = asked(prepared(tables, "select t.k, u.l from t join u on t.x = u.x", changes), {"u": []})
+    assert "u" in found, "NULL has no partner: nothing is asked"
+    assert [query.replace("stored.", "") for table, query in queries if table == "u"] == (
+        [f"WHERE {condition}"] if condition else []
+    )
+
+
+@pytest.mark.parametrize("joined", ["join", "left join"])
+@pytest.mark.parametrize("way", ["id", "recompute", "tuple"])
+def test_what_is_walked_grows_with_the_number_of_joins(joined: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def walked(number: int) -> int:
+        tables = [Table(f"t{i}", (("k", "int"), ("f", "int"), ("x", "int")), ("k",)) for i in range(number)]
+        joins = "".join(f" {joined} t{i} on t{i - 1}.f = t{i}.x" for i in range(1, number))
+        changes = {each.name: InlineDiff(("k", "f", "x"), (((1, 1, 1), -1), ((1, 2, 2), 1))) for each in tables}
+        application, binding = prepared(tables, f"select t0.k, t{number - 1}.f from t0{joins}", changes, way)
+        counted = 0
+        restrict = _Search._restrict_sides
+
+        def counting(search: _Search, node: Relation) -> Relation:
+            nonlocal counted
+            counted += 1
+            return restrict(search, node)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(_Search, "_restrict_sides", counting)
+            assert reached_by(application, binding.changes.is_known)
+        return counted
+
+    assert walked(8) < 10 * walked(4), "of each doubling at most a cubic growth"
+
+
+def test_computed_columns_are_not_keys() -> None:
+    tables = (Table("t", (("k", "int"), ("x", "int")), ("k",)), Table("u", (("l", "int"), ("v", "variant")), ("l",)))
+    changes = {"t": InlineDiff(("k", "x"), (((1, 5), 1),))}
+    sql = "select t.k, u.l from t join u on t.x = try_variant_get(u.v, '$.a', 'int')"
+    application, binding = prepared(tables, sql, changes)
     assert "u" not in reached_by(application, binding.changes.is_known)
 
 
