@@ -52,5 +52,21 @@ def beyond(values: list[Any], random: Random) -> Any:
     if isinstance(found, date):
         return max(values) + timedelta(days=1)
     if isinstance(found, str):
-        return f"{found}{random.randrange(10, 99)}" if found.isdigit() else f"{found} {random.randrange(1000, 9999)}"
+        return text_beyond(values, found, random)
     return max(values) + 1
+
+
+def text_beyond(values: list[str], found: str, random: Random) -> str:
+    """A text that can be cast as `found` can: a package reads times and numbers from the texts of its sources."""
+    if day_of(found) is not None:
+        last = max(day for day in map(day_of, values) if day is not None)
+        return f"{last + timedelta(days=1)}{found[10:]}"
+    return f"{found}{random.randrange(10, 99)}" if found[-1:].isdigit() else f"{found} {random.randrange(1000, 9999)}"
+
+
+def day_of(text: str) -> date | None:
+    """The day with which `text` begins, as in 2024-02-29 or 2024-02-29T10:00:00.000Z."""
+    try:
+        return date.fromisoformat(text[:10]) if text[4:5] == "-" else None
+    except ValueError:
+        return None
