@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sqlglot import exp
+
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.explain import tree
@@ -70,7 +72,7 @@ def _by_key(plan: Plan) -> str:
     """The statement that replaces the MERGE once the rows of its source are known."""
     source = SourceRows(("p__pid", "p__price"), ("int", "int"), ((1, 11),))
     statement = render_rows(_script(plan), source, DELTA)
-    assert statement is not None
+    assert isinstance(statement, exp.Update)
     return DELTA.sql(statement)
 
 

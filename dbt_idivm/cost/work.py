@@ -202,8 +202,7 @@ def fetched_of(done: Application, now: Situation) -> Fetched:
 
 def is_replaced(done: Application, now: Situation) -> bool:
     """Whether rows of the view can be replaced by key."""
-    root = now.plan.root
-    return done.has_whole_rows and root.unique and len(root.ids) == 1
+    return done.has_whole_rows and now.plan.root.unique
 
 
 def is_of_one_kind(done: Application, now: Situation) -> bool:
@@ -243,16 +242,17 @@ def by_key(now: Situation, touched: float) -> Measure:
 
 def replacing(now: Situation, touched: float, inserted: float) -> Measure:
     """The work of staging the source and querying its keys, followed by REPLACE WHERE for these keys. The keys in the files of
-    touched rows are read once; without deletion vectors these files are rewritten."""
-    view = now.stored
+    touched rows are read once; without deletion vectors these files are rewritten. If there are several IDs, the files are also
+    read for the neighbours of the touched rows."""
+    view, asked = now.stored, int(len(now.plan.root.ids) > 1)
     found, passes, written = target_of(now).touched(touched)
     part, passes = (1.0, passes) if now.rewrites else (_key_part(now), 0)
     return Measure(
-        queries=2,
+        queries=2 + asked,
         overwrites=1,
         nodes=_BY_KEY_NODES,
-        tuples=view.rows * (1 + passes) * found + touched + inserted,
-        bytes_read=view.bytes * part * found,
+        tuples=view.rows * (1 + passes + asked) * found + touched + inserted,
+        bytes_read=view.bytes * (part + asked) * found,
         bytes_written=written + inserted * now.view_width,
     )
 

@@ -91,16 +91,11 @@ class Keys:
     def are_usable(self) -> bool:
         return len(set(self.values)) == len(self.values) and all(cell is not None for value in self.values for cell in value)
 
-    def tests(self, table: str | None = TARGET) -> Iterator[exp.Expr]:
-        """Conditions that a row of the view, under this alias, has one of the keys. They use IN, by which Delta skips files."""
+    def tests(self) -> Iterator[exp.Expr]:
+        """Conditions that a row of the view has one of the keys."""
         for name, stored in self.columns:
             cells = tuple(dict.fromkeys(self.source.cell(row, name) for row in self.source.rows))
-            values = [_value(cell, self.source.type(name)) for cell in cells]
-            yield (
-                exp.EQ(this=column(stored, table), expression=values[0])
-                if len(values) == 1
-                else exp.In(this=column(stored, table), expressions=values)
-            )
+            yield is_one_of(column(stored, TARGET), cells, self.source.type(name))
         if len(self.columns) > 1 and len(self.values) > 1:
             yield exp.ArrayContains(this=self._array(), expression=self._of_stored_row())
 
@@ -131,6 +126,17 @@ class Keys:
         if len(self.columns) == 1:
             return column(self.columns[0][1], TARGET)
         return _struct([_cast(column(stored, TARGET), self.source.type(name)) for name, stored in self.columns])
+
+
+def is_one_of(of: exp.Column, cells: Sequence[Value], kind: str) -> exp.Expr:
+    """The condition that a column is one of these different values, as literals. It uses IN, by which Delta skips files."""
+    values = [_value(cell, kind) for cell in cells if cell is not None]
+    found: list[exp.Expr] = []
+    if values:
+        found = [exp.EQ(this=of.copy(), expression=values[0]) if len(values) == 1 else exp.In(this=of.copy(), expressions=values)]
+    if len(values) < len(cells):
+        found.append(exp.Is(this=of.copy(), expression=exp.null()))
+    return exp.or_(*found)
 
 
 def _struct(values: Sequence[exp.Expr]) -> exp.Struct:

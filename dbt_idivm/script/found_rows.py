@@ -14,7 +14,8 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.dialect import decode, is_inlinable, literal
+from dbt_idivm.script.by_key import is_one_of
+from dbt_idivm.script.dialect import is_inlinable
 from dbt_idivm.script.diff import Row, Value
 from dbt_idivm.script.reach import INTEGERS, Changed, Finder, Found, Source, Wanted, reach
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, fetching
@@ -123,18 +124,11 @@ class _Search:
         ]
 
     def _is_in(self, table: str, of: exp.Column, kind: str, values: set[Value]) -> exp.Expr:
-        known = sorted((each for each in values if each is not None), key=repr)
-        tests: list[exp.Expr] = []
-        if known:
-            literals = [literal(each) if kind in INTEGERS else decode(literal(each), kind) for each in known]
-            tests.append(exp.In(this=of.copy(), expressions=literals))
-            if table in self.binding.large and kind in INTEGERS:
-                within = joined(Range("int", int(each), int(each)) for each in known if each is not None)
-                assert within is not None
-                tests = [exp.and_(*tests, within.test(of, in_parts=True))]
-        if None in values:
-            tests.append(exp.Is(this=of.copy(), expression=exp.null()))
-        return exp.or_(*tests)
+        found = is_one_of(of, sorted(values, key=repr), kind)
+        if table not in self.binding.large or kind not in INTEGERS or None in values:
+            return found
+        within = joined(Range("int", int(each), int(each)) for each in values if each is not None)
+        return found if within is None else exp.and_(found, within.test(of, in_parts=True))
 
     def _values(self, finder: Finder) -> frozenset[Row]:
         found = {value for source in finder.sources for value in self._of(source)}

@@ -2,7 +2,7 @@
 
     all rows insert, and match nothing    INSERT INTO v SELECT … FROM VALUES …
     all rows update, or all delete        UPDATE v SET c = m[id] WHERE id IN (…), DELETE FROM v WHERE id IN (…)   (`by_key.py`)
-    whole rows with one ID                INSERT INTO v REPLACE WHERE id IN (…) SELECT … FROM VALUES …   (`replace_where.py`)
+    whole rows with IDs                   INSERT INTO v REPLACE WHERE id IN (…) SELECT … FROM VALUES …   (`replace_where.py`)
     otherwise                             MERGE INTO v USING VALUES …, with only the clauses that a row may fire
 
 MERGE evaluates its source several times and joins it with the whole view, once to find files and once to write them (ADR 0030).
@@ -20,15 +20,15 @@ from dbt_idivm.script.by_key import by_key
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import Row
 from dbt_idivm.script.merge import SOURCE, Clause, Matching, Merge, insert_into
-from dbt_idivm.script.replace_where import replace_where
-from dbt_idivm.script.source_rows import SourceRows
+from dbt_idivm.script.replace_where import Replacing, replace_where
+from dbt_idivm.script.source_rows import Expected, SourceRows
 from dbt_idivm.script.ways import Write
 
 
-def with_rows(merge: Merge, source: SourceRows, dialect: Dialect, *, replaces: bool = False) -> Write | None:
+def with_rows(merge: Merge, source: SourceRows, dialect: Dialect, replaced: Expected | None = None) -> Write | Replacing | None:
     """The cheapest statement with the same effect as `merge` if its source has the rows `source`; None if they change nothing.
 
-    `replaces`: whether the rows of the view may be replaced by key.
+    `replaced`: attribute of the view → type, if the rows of the view may be replaced by key.
     """
     may_fire = [_may_fire(merge.matching, source, row) for row in source.rows]
     known = replace(source, rows=tuple(row for row, numbers in zip(source.rows, may_fire, strict=True) if numbers))
@@ -43,9 +43,9 @@ def with_rows(merge: Merge, source: SourceRows, dialect: Dialect, *, replaces: b
         if not only.is_matched and not any(_may_match(merge.matching, known, row) for row in known.rows):
             return _insert(merge, only, known, dialect)
     rows = known.query(dialect)
-    if replaces and (replacing := replace_where(merge, known, rows)) is not None:
-        return replacing
-    return replace(merge, source=rows, broadcast=True, matching=replace(merge.matching, clauses=fired)).tree
+    otherwise = replace(merge, source=rows, broadcast=True, matching=replace(merge.matching, clauses=fired)).tree
+    replacing = None if replaced is None else replace_where(merge, known, rows, otherwise, replaced, dialect)
+    return replacing or otherwise
 
 
 def _insert(merge: Merge, clause: Clause, source: SourceRows, dialect: Dialect) -> exp.Insert:

@@ -1,4 +1,4 @@
-"""REPLACE WHERE: rows of the view are replaced by the source rows with the same key, instead of a MERGE.
+"""REPLACE WHERE: rows of the view are replaced by the source rows with the same IDs, instead of a MERGE.
 
     MERGE INTO v USING s AS d ON v.id <=> d.id
     WHEN MATCHED AND d.idivm_op = 'D' THEN DELETE
@@ -7,22 +7,34 @@
 
     INSERT INTO v REPLACE WHERE id IN (4, 5, 6) SELECT d.id AS id, d.x AS x FROM s AS d WHERE d.idivm_op <> 'D'
 
-It is one commit as well. It reads the keys of the stored rows once, while MERGE joins the touched files with the source three
-times (ADR 0033). Spark must be able to push the condition down as a filter, so the view must have a single ID: a condition on
-combinations of two IDs is not pushed down.
+It is one commit as well. It reads the IDs of the stored rows once, while MERGE joins the touched files with the source three
+times (ADR 0033). Spark must be able to push the condition down as a filter, and it does not push a condition on combinations of
+values. So the condition for several IDs tests each ID alone:
+
+    INSERT INTO v REPLACE WHERE id IN (4, 5) AND no IN (1, 2)
+    SELECT d.id AS id, d.no AS no, d.x AS x FROM s AS d WHERE d.idivm_op <> 'D' UNION ALL SELECT id, no, x FROM neighbours
+
+If the source rows have the IDs (4, 1) and (5, 2), it also holds for a stored row (4, 2). Such neighbours are queried first, and
+are inserted again as they were (ADR 0056).
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.block import subquery
-from dbt_idivm.algebra.expressions import alias
+from dbt_idivm.algebra.bags import union_all
+from dbt_idivm.algebra.block import hinted, subquery
+from dbt_idivm.algebra.expressions import alias, column
+from dbt_idivm.algebra.types import is_float, type_of
 from dbt_idivm.script.binding import Staged
-from dbt_idivm.script.by_key import named_by_literals
-from dbt_idivm.script.merge import OP, SOURCE, Clause, Key, Merge, op_is, tree_of
+from dbt_idivm.script.by_key import is_one_of
+from dbt_idivm.script.dialect import Dialect
+from dbt_idivm.script.diff import INLINE_ROWS, Value
+from dbt_idivm.script.merge import OP, SOURCE, TARGET, Clause, Key, Merge, op_is, tree_of
 from dbt_idivm.script.source_rows import Expected, SourceQuery, SourceRows, query_of
 
 STAGED = "idivm_source"
@@ -35,7 +47,7 @@ _FILTERED = frozenset({"tinyint", "smallint", "int", "bigint", "string", "date"}
 @dataclass(frozen=True)
 class KeyedSource:
     """The source of a MERGE that may be replaced by REPLACE WHERE: `staged` contains its rows,
-    `keys` queries the key and operation of each.
+    `keys` queries the IDs and operation of each.
     """
 
     staged: Staged
@@ -46,33 +58,101 @@ class KeyedSource:
         return exp.Select(expressions=[exp.Star()]).from_(self.staged.name)
 
 
+@dataclass(frozen=True)
+class Replacing:
+    """A REPLACE WHERE of the rows of `table` that satisfy `condition`, by `rows` and by the neighbours of the replaced rows.
+
+    `asked` queries the neighbours; None if there are none for certain. `merge` has the same effect.
+    """
+
+    table: exp.Table
+    condition: exp.Expr
+    rows: exp.Query
+    asked: SourceQuery | None
+    merge: exp.Merge
+
+    def statement(self, neighbours: SourceRows | None, dialect: Dialect) -> exp.Insert | exp.Merge:
+        """The statement, if the neighbours are known; else the MERGE."""
+        if self.asked is not None and neighbours is None:
+            return self.merge
+        found = [self.rows] if neighbours is None or not neighbours.rows else [self.rows, neighbours.query(dialect)]
+        return exp.Insert(this=self.table.copy(), where=self.condition, expression=union_all(found))
+
+
 def keyed_source(merge: Merge, expected: Expected) -> KeyedSource | None:
     """The source to be staged, and the query for its keys, for a MERGE whose source rows are whole rows of the view; None if
     they cannot be replaced by key.
     """
-    key, *others = merge.matching.on or (None,)
-    if others or not isinstance(key, Key) or key.unless is not None or _insert(merge) is None:
+    ids = _ids(merge)
+    if not ids or _insert(merge) is None:
         return None
     rows = exp.Select(expressions=[exp.Star()]).from_(STAGED)
-    keys = query_of((key.given, OP), expected, rows, KEYS)
+    keys = query_of((*(each.given for each in ids), OP), expected, rows, KEYS)
     return None if keys is None else KeyedSource(Staged(STAGED, merge.source.copy(), "changes of the view"), keys)
 
 
-def replace_where(merge: Merge, keys: SourceRows, rows: exp.Query) -> exp.Insert | None:
-    """The REPLACE WHERE equivalent to `merge`. `rows`: source rows, each a whole row of the
-    view. `keys`: key and operation of each.
+def replace_where(
+    merge: Merge, keys: SourceRows, rows: exp.Query, otherwise: exp.Merge, expected: Expected, dialect: Dialect
+) -> Replacing | None:
+    """The REPLACE WHERE equivalent to `merge`. `rows`: source rows, each a whole row of the view. `keys`: the IDs and operation
+    of each. `otherwise`: the MERGE. `expected`: attribute of the view → type.
 
-    None if the view's rows cannot be replaced by key.
+    None if literals cannot identify the rows: an ID is floating-point, or two source rows have the same IDs.
     """
-    found, insert = named_by_literals(merge.matching.on, keys), _insert(merge)
-    if found is None or insert is None:
+    ids, insert = _ids(merge), _insert(merge)
+    if not ids or insert is None or any(is_float(type_of(keys.type(key.given))) for key in ids):
         return None
-    names, rest = found
-    if rest or [keys.type(name) in _FILTERED for name, _ in names.columns] != [True]:
+    named = tuple(tuple(keys.cell(row, key.given) for key in ids) for row in keys.rows)
+    if len(set(named)) < len(named):
         return None
-    (test,) = names.tests(table=None)  # REPLACE WHERE has no alias
+    tests = [_Test(key.stored, keys.type(key.given), cells) for key, cells in zip(ids, zip(*named, strict=True), strict=True)]
+    pushed, asked = [test for test in tests if test.is_filter], None
+    if pushed != tests or (len(ids) > 1 and math.prod(len(test.values) for test in tests) > len(named)):
+        pushed = list({test.cells: test for test in pushed}.values())  # an ID is often the same as another one
+        asked = _neighbours(merge, insert, pushed, keys, expected, dialect)
+        if asked is None or not pushed:
+            return None
     query = exp.Select(expressions=[alias(value, name) for name, value in insert.values.items()]).from_(subquery(rows, SOURCE))
-    return exp.Insert(this=merge.table.copy(), where=test, expression=query.where(exp.Not(this=tree_of(op_is("D")))))
+    condition = exp.and_(*(test.tree(table=None) for test in pushed))  # REPLACE WHERE has no alias
+    return Replacing(merge.table, condition, query.where(exp.Not(this=tree_of(op_is("D")))), asked, otherwise)
+
+
+@dataclass(frozen=True)
+class _Test:
+    """The test of one ID, a column of the view. `cells`: its value in each source row."""
+
+    name: str
+    kind: str
+    cells: tuple[Value, ...]
+
+    @property
+    def is_filter(self) -> bool:
+        return self.kind in _FILTERED
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        return tuple(dict.fromkeys(self.cells))
+
+    def tree(self, table: str | None) -> exp.Expr:
+        return is_one_of(column(self.name, table), self.values, self.kind)
+
+
+def _neighbours(
+    merge: Merge, insert: Clause, tests: Sequence[_Test], keys: SourceRows, expected: Expected, dialect: Dialect
+) -> SourceQuery | None:
+    """The query for the stored rows that satisfy the tests and have the IDs of no source row."""
+    found = hinted(exp.Select(expressions=[exp.Literal.number(1)]).from_(subquery(keys.query(dialect), SOURCE)), [SOURCE])
+    is_replaced = exp.Exists(this=found.where(*(each.tree for each in _ids(merge))))
+    rows = exp.Select(expressions=[column(name, TARGET) for name in insert.values]).from_(merge.target)
+    rows = rows.where(*(test.tree(TARGET) for test in tests), exp.Not(this=is_replaced))
+    types = {name: expected[value.name] for name, value in insert.values.items()}
+    return query_of(tuple(insert.values), types, rows, INLINE_ROWS)
+
+
+def _ids(merge: Merge) -> tuple[Key, ...]:
+    """The keys by which the source rows match; none if there are other conditions."""
+    keys = tuple(each for each in merge.matching.on if isinstance(each, Key) and each.unless is None)
+    return keys if len(keys) == len(merge.matching.on) else ()
 
 
 def _insert(merge: Merge) -> Clause | None:

@@ -83,6 +83,12 @@ FETCHED = {
         {"t0": [(1, None, 1), (2, None, 2), (3, 1, 1)]},
         {"t0": [(1, None, 1), (3, 1, 1)]},
     ),
+    "groups with and without a name lose rows": build(
+        "t0(k int, x int, y int; k)",
+        "SELECT a.x AS c0, max(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
+        {"t0": [(1, None, 1), (2, None, 2), (3, None, 3), (4, None, 4), (5, 1, 5), (6, 1, 6), (7, 1, 7)]},
+        {"t0": [(1, None, 1), (5, 1, 5)]},
+    ),
     "a group comes, one changes, one goes": build(
         "t0(k int, x int, y int; k)",
         "SELECT a.x AS c0, max(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
@@ -95,6 +101,13 @@ FETCHED = {
         "SELECT a.k AS c0, a.l AS c1, max(a.x) AS c2 FROM t0 AS a GROUP BY a.k, a.l",
         {"t0": [(1, 1, 0), (1, 2, 0), (2, 1, 0), (2, 2, 0)]},
         {"t0": [(1, 1, 1), (1, 2, 0), (2, 1, 0), (3, 3, 0), (4, 4, 0)]},
+    ),
+    "rows without a part of their key come and go": build(
+        "t0(k int, l int, x int)",
+        "SELECT a.k AS c0, a.l AS c1, max(a.x) AS c2 FROM t0 AS a GROUP BY a.k, a.l",
+        {"t0": [(1, None, 0), (1, 2, 0), (None, 1, 0), (None, None, 0), (2, 2, 0)]},
+        {"t0": [(1, None, 1), (1, 2, 0), (None, None, 0), (None, 2, 5), (2, 2, 0)]},
+        {"t0": [(1, None, 1), (1, 2, 3), (None, None, 4), (2, 2, 0)]},
     ),
     "rows go whose keys share their parts with others": build(
         "t0(k int, l int, x int; k, l)",

@@ -11,6 +11,7 @@ from dbt_idivm.script.bind import BoundScript, render_keyed, render_rows
 from dbt_idivm.script.binding import Staged
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import Row, Value
+from dbt_idivm.script.replace_where import Replacing
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.ways import Write
 
@@ -24,13 +25,16 @@ class Collision(Exception):
 def run(engine: Engine, script: BoundScript) -> tuple[Write | None, int]:
     """Apply the script as a refresh does, and say by which statement; how many rows it touched."""
     engine.stage(script.staged)
-    statement: Write | None = script.statement
+    statement: Write | Replacing | None = script.statement
     source = fetched(engine, script.source) if script.source is not None else None
     if source is not None:
         statement = render_rows(script, source, engine.dialect)
     elif script.keyed is not None:
         engine.stage((script.keyed_rows,))
-        statement = render_keyed(script, fetched(engine, script.keyed.keys))
+        statement = render_keyed(script, fetched(engine, script.keyed.keys), engine.dialect)
+    if isinstance(statement, Replacing):
+        neighbours = None if statement.asked is None else fetched(engine, statement.asked)
+        statement = statement.statement(neighbours, engine.dialect)
     return statement, engine.write(statement, script) if statement is not None else 0
 
 
@@ -41,10 +45,13 @@ def fetched(engine: Engine, asked: SourceQuery) -> SourceRows | None:
 
 
 def applied_by(statement: Write | None) -> str:
-    """The kind of the statement that applies rows of a source; `replace` is an INSERT that replaces rows."""
+    """The kind of the statement that applies rows of a source; `replace` is an INSERT that replaces rows, `replace beside` one
+    that inserts their neighbours again."""
     if statement is None:
         return "nothing"
-    return "replace" if isinstance(statement, exp.Insert) and statement.args.get("where") else statement.key
+    if not isinstance(statement, exp.Insert) or not statement.args.get("where"):
+        return statement.key
+    return "replace beside" if isinstance(statement.expression, exp.Union) else "replace"
 
 
 class Engine(Protocol):

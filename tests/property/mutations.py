@@ -1146,10 +1146,6 @@ def signed_windows_of_one_state(patch: Patch) -> None:
     )
 
 
-def keys_with_null(patch: Patch) -> None:
-    patch.setattr(by_key.Keys, "are_usable", property(lambda self: len(set(self.values)) == len(self.values)))
-
-
 def keys_column_by_column(patch: Patch) -> None:
     tests = by_key.Keys.tests
     patch.setattr(by_key.Keys, "tests", lambda self: (each for each in tests(self) if not isinstance(each, exp.ArrayContains)))
@@ -1177,7 +1173,44 @@ def replaced_by_the_first_id(patch: Patch) -> None:
         patch.setattr(module, "replace_where", of_first(replace_where.replace_where))
 
 
+def neighbours_are_deleted(patch: Patch) -> None:
+    statement = replace_where.Replacing.statement
+    patch.setattr(
+        replace_where.Replacing,
+        "statement",
+        lambda self, beside, dialect: statement(self, replace(beside, rows=()) if beside else None, dialect),
+    )
+
+
+def replaced_rows_are_their_own_neighbours(patch: Patch) -> None:
+    patch.setattr(replace_where, "hinted", lambda query, _: query.where(exp.false()))
+
+
+def rows_without_an_id_are_not_replaced(patch: Patch) -> None:
+    patch.setattr(
+        replace_where._Test, "values", property(lambda self: tuple(dict.fromkeys(c for c in self.cells if c is not None)))
+    )
+
+
 BY_KEY = (
+    Mutation(
+        "replaced rows: their neighbours come back",
+        neighbours_are_deleted,
+        "rows come and go whose keys share their parts",
+        "recompute",
+    ),
+    Mutation(
+        "replaced rows: they are not their neighbours",
+        replaced_rows_are_their_own_neighbours,
+        "rows come and go whose keys share their parts",
+        "recompute",
+    ),
+    Mutation(
+        "replaced rows: an ID may be NULL",
+        rows_without_an_id_are_not_replaced,
+        "rows without a part of their key come and go",
+        "recompute",
+    ),
     Mutation(
         "replaced rows: deleted ones do not come back",
         deleted_rows_are_written_again,
@@ -1190,7 +1223,6 @@ BY_KEY = (
         "rows come and go whose keys share their parts",
         "recompute",
     ),
-    Mutation("fetched rows: NULL is no key of an UPDATE", keys_with_null, "a group without a name loses a row", "recompute"),
     Mutation(
         "fetched rows: a key is a combination of values",
         keys_column_by_column,

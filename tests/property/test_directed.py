@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
+from zlib import crc32
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -40,8 +41,9 @@ def in_ways(cases: Mapping[str, Case], ways: Mapping[str, Options]) -> Iterator[
 
 
 def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> list[Tried]:
-    """Of each case's ways those that are `always` tried, and one of the others in turn; all in a long run. `make test` has one of
-    them: the last one, if there are several, else one of the two in turn."""
+    """Of each case's ways those that are `always` tried, and one of the others; all in a long run. `make test` has one of them:
+    the last one, if there are several, else one of the two. Which one depends on the case's name alone, so that a new case does
+    not change what is tried of others."""
     found: dict[str, list[str]] = {}
     for name, way in pairs:
         if (name, way) not in REFUSED:
@@ -49,7 +51,8 @@ def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> li
     if is_long():
         return [(name, way) for name, ways in found.items() for way in ways]
     chosen: list[Tried] = []
-    for number, (name, ways) in enumerate(found.items()):
+    for name, ways in found.items():
+        number = crc32(name.encode())
         others = [way for way in ways if way not in always and (name, way) not in SLOW]
         tried = [*(way for way in ways if way in always), others[(number // 2) % len(others)]]
         usual = tried[1] if len(tried) > 2 else tried[number % len(tried)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from sqlglot import exp
 
@@ -10,9 +12,11 @@ from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import INLINE_ROWS, Row
 from dbt_idivm.script.known_rows import with_rows
 from dbt_idivm.script.merge import Clause, Comparison, Condition, Key, Matching, Merge, op_is
+from dbt_idivm.script.replace_where import Replacing
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, source_query_of
 
 ON = (Key("id", "id"),)
+TYPES = {name: exp.DataType.build(kind, dialect="spark") for name, kind in (("id", "int"), ("k", "int"), ("x", "string"))}
 UPDATE = (Clause("update", (exp.condition("NOT (v.x <=> d.x)", dialect="spark"),), {"x": column("x", "d")}),)
 DELETE = (Clause("delete"),)
 
@@ -46,7 +50,10 @@ def written(
     *,
     replaces: bool = False,
 ) -> str:
-    found = with_rows(merge(clauses, on, unmatched), rows, DELTA, replaces=replaces)
+    found = with_rows(merge(clauses, on, unmatched), rows, DELTA, TYPES if replaces else None)
+    if isinstance(found, Replacing):
+        assert found.asked is None
+        found = found.statement(None, DELTA)
     return "nothing" if found is None else DELTA.sql(found, pretty=False)
 
 
@@ -134,17 +141,60 @@ def test_whole_rows_with_one_id_are_replaced() -> None:
     assert written(BY_OP, rows, unmatched="I").startswith("MERGE"), "the source may have a part of each row"
 
 
-@pytest.mark.parametrize(
-    "rows", [ops(("I", None, "a"), ("D", 3, None)), ops(("U", 2, "b"), ("D", 2, None))], ids=["null", "twice"]
-)
-def test_rows_that_literals_cannot_name_are_not_replaced(rows: SourceRows) -> None:
-    assert written(BY_OP, rows, unmatched="I", replaces=True).startswith("MERGE")
+def test_rows_that_literals_cannot_name_are_not_replaced() -> None:
+    assert written(BY_OP, ops(("U", 2, "b"), ("D", 2, None)), unmatched="I", replaces=True).startswith("MERGE"), "twice"
+    floats = SourceRows(("idivm_op", "id", "x"), ("string", "double", "string"), (("U", "1.5", "a"), ("D", "2.5", None)))
+    assert written(BY_OP, floats, unmatched="I", replaces=True).startswith("MERGE")
 
 
-def test_rows_with_two_ids_are_not_replaced() -> None:
-    rows = SourceRows(("idivm_op", "id", "k", "x"), ("string", "int", "int", "string"), (("U", 1, 1, "a"), ("D", 2, 1, None)))
-    on = (Key("id", "id"), Key("k", "k"))
-    assert written(by_op("id", "k", "x"), rows, on, unmatched="I", replaces=True).startswith("MERGE")
+def test_a_row_without_id_is_replaced() -> None:
+    """An ID is NULL where an outer join found no partner."""
+    found = written(BY_OP, ops(("I", None, "a"), ("D", 3, None)), unmatched="I", replaces=True)
+    assert found.startswith("INSERT INTO m.v REPLACE WHERE id = 3 OR id IS NULL SELECT")
+
+
+TWO = (Key("id", "id"), Key("k", "k"))
+
+
+def replacing(*rows: Row, kind: str = "int") -> Replacing:
+    known = SourceRows(("idivm_op", "id", "k", "x"), ("string", "int", kind, "string"), rows)
+    found = with_rows(merge(by_op("id", "k", "x"), TWO, "I"), known, DELTA, TYPES)
+    assert isinstance(found, Replacing)
+    return found
+
+
+def test_rows_with_two_ids_are_replaced_with_their_neighbours() -> None:
+    found = replacing(("U", 1, 1, "a"), ("D", 2, 3, None))
+    assert found.asked is not None and DELTA.sql(found.asked.query, pretty=False) == (
+        "SELECT d.id AS c1, d.k AS c2, CAST(d.x AS STRING) AS c3, TYPEOF(d.id) AS t1, TYPEOF(d.k) AS t2, TYPEOF(d.x) AS t3 FROM "
+        "(SELECT v.id, v.k, v.x FROM m.v AS v WHERE v.id IN (1, 2) AND v.k IN (1, 3) AND NOT EXISTS(SELECT /*+ BROADCAST(d) */ 1 "
+        "FROM (SELECT CAST(c1 AS STRING) AS idivm_op, CAST(c2 AS INT) AS id, CAST(c3 AS INT) AS k, CAST(c4 AS STRING) AS x FROM "
+        "VALUES ('U', 1, 1, 'a'), ('D', 2, 3, NULL) AS r(c1, c2, c3, c4)) AS d WHERE v.id IS NOT DISTINCT FROM d.id "
+        "AND v.k IS NOT DISTINCT FROM d.k)) AS d LIMIT 1001"
+    )
+    rows = (
+        "INSERT INTO m.v REPLACE WHERE id IN (1, 2) AND k IN (1, 3) SELECT d.id AS id, d.k AS k, d.x AS x FROM (SELECT "
+        "CAST(c1 AS STRING) AS idivm_op, CAST(c2 AS INT) AS id, CAST(c3 AS INT) AS k, CAST(c4 AS STRING) AS x FROM VALUES "
+        "('U', 1, 1, 'a'), ('D', 2, 3, NULL) AS r(c1, c2, c3, c4)) AS d WHERE NOT d.idivm_op = 'D'"
+    )
+    beside = SourceRows(("id", "k", "x"), ("int", "int", "string"), ((1, 3, "b"),))
+    assert DELTA.sql(found.statement(replace(beside, rows=()), DELTA), pretty=False) == rows
+    assert DELTA.sql(found.statement(beside, DELTA), pretty=False) == (
+        f"{rows} UNION ALL SELECT CAST(c1 AS INT) AS id, CAST(c2 AS INT) AS k, CAST(c3 AS STRING) AS x FROM "
+        "VALUES (1, 3, 'b') AS r(c1, c2, c3)"
+    )
+    assert isinstance(found.statement(None, DELTA), exp.Merge), "there are too many"
+
+
+def test_all_combinations_have_no_neighbours() -> None:
+    assert replacing(("U", 1, 1, "a"), ("D", 1, 2, None)).asked is None
+    assert replacing(("U", 1, 1, "a"), ("D", 1, 2, None), kind="string").asked is None
+    assert replacing(("U", 1, 0, "a"), ("D", 1, 1, None), kind="timestamp").asked is not None, "k is not in the condition"
+
+
+def test_of_equal_ids_one_is_in_the_condition() -> None:
+    found = DELTA.sql(replacing(("U", 1, 1, "a"), ("D", 2, 2, None)).condition)
+    assert found == "k IN (1, 2)"
 
 
 def test_sums() -> None:

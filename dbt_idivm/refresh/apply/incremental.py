@@ -33,7 +33,7 @@ from dbt_idivm.script.diff import FeedDiff, InlineDiff
 from dbt_idivm.script.found_rows import reached_by
 from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.merge import OP
-from dbt_idivm.script.replace_where import KeyedSource
+from dbt_idivm.script.replace_where import KeyedSource, Replacing
 from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.tuple_based import Tuples
 from dbt_idivm.script.ways import Application, Write
@@ -101,9 +101,6 @@ def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
     if source is None and script.keyed is not None:
         return (yield from staged(client, (script.keyed_rows,), _write_keyed(work, script, script.keyed, new)))
     statement = script.statement if source is None else render_rows(script, source, work.job.dialect)
-    if statement is None:
-        yield from move_watermark(work, new)
-        return Effect()
     return (yield from _run(work, statement, new, source))
 
 
@@ -119,14 +116,26 @@ def _are_in_order(work: Work) -> Steps[bool]:
 def _write_keyed(work: Work, script: BoundScript, keyed: KeyedSource, new: State) -> Steps[Effect]:
     """As `_write`, for a staged source whose keys are fetched."""
     keys = yield from fetched_source(work.job.client, keyed.keys, f"keys of changes of {work.stored.table}")
-    if keys is not None and not keys.rows:
+    return (yield from _run(work, render_keyed(script, keys, work.job.dialect), new, keys))
+
+
+def _run(work: Work, statement: Write | Replacing | None, new: State, source: SourceRows | None) -> Steps[Effect]:
+    """Run the writing statement, or move the watermark if there is none. `source`: the fetched rows or keys that it applies, if
+    known."""
+    if statement is None:
         yield from move_watermark(work, new)
         return Effect()
-    return (yield from _run(work, render_keyed(script, keys), new, keys))
+    if not isinstance(statement, Replacing):
+        return (yield from _run_write(work, statement, new, source))
+    asked, neighbours = statement.asked, None
+    if asked is not None:
+        neighbours = yield from fetched_source(work.job.client, asked, f"rows beside the changed ones of {work.stored.table}")
+    again = 0 if neighbours is None else len(neighbours.rows)
+    return (yield from _run_write(work, statement.statement(neighbours, work.job.dialect), new, source, again))
 
 
-def _run(work: Work, statement: Write, new: State, source: SourceRows | None) -> Steps[Effect]:
-    """Run the writing statement. `source`: the fetched rows or keys that it applies, if known."""
+def _run_write(work: Work, statement: Write, new: State, source: SourceRows | None, again: int = 0) -> Steps[Effect]:
+    """As `_run`. `again`: the number of rows that a REPLACE WHERE deletes and inserts again as they were."""
     job, stored, client = work.job, work.stored, work.job.client
     replaces = isinstance(statement, exp.Insert) and statement.args.get("where") is not None
     label = f"{'replace rows of' if replaces else _VERBS[type(statement)]} {stored.table}"
@@ -139,7 +148,7 @@ def _run(work: Work, statement: Write, new: State, source: SourceRows | None) ->
     effect = _effect(statement, (yield from write), len(source.rows) if source is not None else 0)
     if effect is None:
         done = yield from _committed(client, stored, new)
-        return _replaced(source, done) if replaces and source is not None else done
+        return _replaced(source, replace(done, deleted=done.deleted - again)) if replaces and source is not None else done
     if client.engine.ledger is None and isinstance(statement, exp.Update | exp.Delete) and effect == Effect():
         yield from move_watermark(work, new)  # Delta writes no commit then
     return effect
