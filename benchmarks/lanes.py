@@ -12,9 +12,10 @@ from typing import Any
 from benchmarks.engine import Session
 from benchmarks.floor import Floor
 from benchmarks.workload import Query, Workload
+from dbt_idivm.definition.request import KeyCandidate, ModelRequest
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Outcome, Refresh
+from dbt_idivm.refresh.protocol import Outcome, Refresh
 from dbt_idivm.relation_name import relation_name
 
 # Lanes that are a refresh: the config of their models.

@@ -26,13 +26,13 @@ from benchmarks.planner_families import FAMILIES, Sized
 from benchmarks.view_selection import table
 from dbt_idivm.algebra.lookups import Named
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching
 from dbt_idivm.cost.experience import Experience
 from dbt_idivm.cost.table import cost_table
 from dbt_idivm.deep import deep_recursion
+from dbt_idivm.definition.compiling import compiled
+from dbt_idivm.definition.questions import without_engine
 from dbt_idivm.explain import delta_script, explain
-from dbt_idivm.frontend.lower import lower
 from dbt_idivm.script.bind import ask, render
 from dbt_idivm.script.conditional import Conditional
 from dbt_idivm.script.plan import Plan
@@ -80,8 +80,7 @@ class Measured:
 
 def planned(model: Sized, ways: Sequence[WayName] = ALL_WAYS) -> Plan:
     """As `idivm explain` plans it."""
-    lowered = lower(model.sql, model.catalog)
-    return compile_plan(lowered.root, lowered.output, ways=ways, caching=Caching("auto", MODEL, lowered.subviews))
+    return without_engine(compiled(model.sql, model.catalog, Caching("auto", MODEL), ways)).plan
 
 
 def printed(plan: Plan) -> str:

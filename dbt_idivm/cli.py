@@ -14,13 +14,13 @@ from pathlib import Path
 import click
 import yaml
 
-from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import WORDS, Caching, UserFunction, caches_of
 from dbt_idivm.cost.experience import Experience
 from dbt_idivm.cost.table import cost_table
+from dbt_idivm.definition.compiling import compiled
+from dbt_idivm.definition.questions import without_engine
 from dbt_idivm.errors import IdivmError, finding, listed
 from dbt_idivm.explain import delta_script, explain, explain_passes, maintained, recomputes
-from dbt_idivm.frontend.lower import lower
 from dbt_idivm.relation_name import as_named, name_parts, relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
 from dbt_idivm.script.plan import Plan
@@ -212,8 +212,8 @@ def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: st
             items.extend(content.get(part) or ())
     listed = (as_named(name) for name in functions.split(",") if name.strip())
     catalog = replace(catalog_of(document), functions=dict.fromkeys(listed, UserFunction()))
-    lowered = lower(plain_sql(model.read_text(encoding="utf-8")), catalog)
     policy = caches_of(caches if caches.lower() in WORDS else [name.strip() for name in caches.split(",")])
-    caching = Caching(policy, relation_name(model.stem), lowered.subviews)
+    caching = Caching(policy, relation_name(model.stem))
     ways = dict.fromkeys((*STRATEGIES[strategy], *ALL_WAYS))
-    return compile_plan(lowered.root, lowered.output, ways=tuple(ways), caching=caching), not lowered.untyped_unions
+    found = without_engine(compiled(plain_sql(model.read_text(encoding="utf-8")), catalog, caching, tuple(ways)))
+    return found.plan, not found.lowered.untyped_unions

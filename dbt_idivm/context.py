@@ -126,9 +126,7 @@ class Caching:
     `checked`: whether the model looks keys up; models that do and models that do not share no caches.
 
     `stored`: cache table → column → its Spark SQL type there. Other types are inferred, which is enough to print a plan, but not
-    to run one. To run one, compile, ask the engine for the types of the first cache that is not in `stored` (those of
-    `full_query(over_tables(cache.plan, plan.caches), …)`, which reads base tables only), and compile again, until `stored` has
-    all caches.
+    to run one (`definition/compiling.py`).
     """
 
     policy: Caches = "auto"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dbt_idivm.artifacts import own_config
+from dbt_idivm.definition.request import Ignored, KeyCandidate
 from dbt_idivm.key_tests import said
-from dbt_idivm.refresh.protocol import Ignored, KeyCandidate
 from dbt_idivm.relation_name import as_named, names_of
 
 Node = Mapping[str, Any]

@@ -166,3 +166,12 @@ class _Details(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         return f"<{name}>"
+
+
+class Refused(Exception):
+    """The engine does not accept a query."""
+
+    @property
+    def first_line(self) -> str:
+        """The first line of what it says."""
+        return str(self).partition("\n")[0]

@@ -7,7 +7,7 @@ header of a seed; from properties files. A type that is not inferred is the `dat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +17,16 @@ from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import name_of_type
 from dbt_idivm.artifacts import Node, artifacts, dbt_config, given_config
 from dbt_idivm.cached import cached_property
-from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Caching, Catalog, PlainView, TableInfo, UserFunction
+from dbt_idivm.context import Catalog, PlainView, TableInfo, UserFunction
 from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
 from dbt_idivm.deep import deep_recursion
+from dbt_idivm.definition.compiling import Compiled
+from dbt_idivm.definition.config import model_config
+from dbt_idivm.definition.define import Definition, catalog_of, define
+from dbt_idivm.definition.facts import Facts, Table
+from dbt_idivm.definition.fingerprint import fingerprint
+from dbt_idivm.definition.questions import without_engine
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.explain import maintained, recomputes
 from dbt_idivm.frontend.columns import columns_of_query
@@ -29,16 +35,7 @@ from dbt_idivm.known_columns import UNKNOWN, attribute, declared, of_seed, of_sn
 from dbt_idivm.macro_sources import with_sources
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.passes.pipeline import Request, show_output
-from dbt_idivm.refresh.catalog.inputs import Input, Inputs
-from dbt_idivm.refresh.catalog.relations import IDS, Described
-from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
-from dbt_idivm.refresh.checks.keys import choose_keys
-from dbt_idivm.refresh.checks.reproducible import unreproducible
-from dbt_idivm.refresh.decide.config import ModelConfig, model_config
-from dbt_idivm.refresh.decide.fingerprint import fingerprint
-from dbt_idivm.refresh.decide.planning import table_info
-from dbt_idivm.refresh.protocol import ModelRequest
-from dbt_idivm.relation_name import with_suffix
+from dbt_idivm.relation_name import HIDDEN_SUFFIX, with_suffix
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.script.plan import Plan
 
@@ -84,25 +81,14 @@ class Explained:
         return (fail_on is not None and self.refusal is not None) or (fail_on == "recompute" and recomputed)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What a refresh of the model would be asked with."""
-
-    request: ModelRequest
-    config: ModelConfig
-    inputs: Inputs
-
-
 @dataclass
 class Project:
     """The artifacts of a dbt project: `manifest`, and `catalog` if it exists."""
 
     manifest: Node
     catalog: Node = field(default_factory=dict)
-    # unique_id → the plan, or why there is none
-    plans: dict[str, Plan | IdivmError | SchemaFileError] = field(default_factory=dict)
-    tables: dict[str, Mapping[str, TableInfo]] = field(default_factory=dict)  # unique_id → tables that its plan reads
-    subviews: dict[str, tuple[str, ...]] = field(default_factory=dict)  # unique_id → CTEs and derived tables in its SELECT
+    # unique_id → the definition, or why it is not known
+    definitions: dict[str, Definition | IdivmError | SchemaFileError] = field(default_factory=dict)
     columns: dict[str, tuple[Attribute, ...] | UnknownColumns] = field(default_factory=dict)  # unique_id → stored columns
 
     @cached_property
@@ -122,6 +108,12 @@ class Project:
             for column in (columns if isinstance(columns, tuple) else ())
             if column.type == UNKNOWN
         )
+
+    @property
+    def read(self) -> frozenset[str]:
+        """All tables that a model reads, of those that were planned so far, including models without a plan."""
+        known = (each for each in self.definitions.values() if isinstance(each, Definition))
+        return frozenset(found.table for each in known for found in each.facts.tables.values())
 
     def explained(self) -> Iterator[Explained]:
         """The models with `materialized='idivm'`, by name."""
@@ -170,19 +162,32 @@ class Project:
         except SchemaFileError as error:
             return Explained(name, problem=str(error))
 
-    @deep_recursion()  # it follows a chain of models
     def plan(self, node: Node) -> Plan:
         """The plan of a model. Raises IdivmError if there is none, and SchemaFileError if something it depends on is unknown."""
-        known = self.plans.get(node["unique_id"])
+        found = self.definition(node).found
+        if isinstance(found, IdivmError):
+            raise found
+        return found.plan
+
+    @deep_recursion()  # it follows a chain of models
+    def definition(self, node: Node) -> Definition:
+        """What a model is. Raises IdivmError for its config and keys, and SchemaFileError if its inputs are unknown."""
+        known = self.definitions.get(node["unique_id"])
         if known is None:
             try:
-                known = self._compiled(node)
+                known = without_engine(define(self._request(node), model_config(_config(node)), self._facts(node)))
             except (IdivmError, SchemaFileError) as error:
                 known = error
-            self.plans[node["unique_id"]] = known
-        if not isinstance(known, Plan):
+            self.definitions[node["unique_id"]] = known
+        if not isinstance(known, Definition):
             raise known
         return known
+
+    def subviews(self, node: Node) -> tuple[str, ...]:
+        """The CTEs and derived tables in the SELECT of a model that has a plan."""
+        found = self.definition(node).found
+        names = (each.name for each in found.lowered.subviews) if isinstance(found, Compiled) else ()
+        return tuple(dict.fromkeys(names))
 
     def _tree(self, node: Node, plan: Plan) -> Operator:
         views: dict[str, PlainView] = {}
@@ -200,32 +205,29 @@ class Project:
     def _expand(self, node: Node, tables: dict[str, TableInfo], views: dict[str, PlainView]) -> None:
         """Add the tables that a model reads, and the SELECTs of the models in between."""
         for name, read in self.keys.inputs(node).items():
-            kind = read["config"].get("materialized")
-            if kind == "view" or (kind == "idivm" and isinstance(self.plans.get(read["unique_id"]), Plan)):
+            kind, known = read["config"].get("materialized"), self.definitions.get(read["unique_id"])
+            if kind == "view" or (kind == "idivm" and isinstance(known, Definition) and known.plan is not None):
                 views[name] = PlainView(read["compiled_code"])
                 self._expand(read, tables, views)
-        made = self.tables.get(node["unique_id"], {})
-        tables.update({name: info for name, info in made.items() if name not in views})
+        known = self.definitions.get(node["unique_id"])
+        if isinstance(known, Definition):
+            read_tables = catalog_of(known.facts, known.keys).tables
+            tables.update({name: info for name, info in read_tables.items() if name not in views})
 
     def fingerprint(self, node: Node) -> dict[str, str]:
         """The fingerprint of a stored view of the model, as far as artifacts show it; if two of them differ, the view is rebuilt.
         Raises IdivmError and SchemaFileError if its inputs are unknown."""
-        asked = self._asked(node)
-        if asked.config.strategy == "full":
-            return fingerprint(asked.request, asked.config, asked.inputs, {}, None)
-        keys = choose_keys(asked.request, asked.config.keys, asked.inputs)
-        try:
-            plan = self.plan(node)
-        except IdivmError:
-            plan = None
-        return fingerprint(asked.request, asked.config, asked.inputs, keys, plan)
+        config = model_config(_config(node))
+        if config.strategy == "full":
+            return fingerprint(self._request(node), config, self._facts(node), {}, None)
+        return self.definition(node).fingerprint
 
-    def _asked(self, node: Node) -> _Asked:
-        """What a refresh would be asked with. Raises SchemaFileError, and IdivmError for its config."""
+    def _request(self, node: Node) -> ModelRequest:
+        """What a refresh would be asked with. Raises SchemaFileError."""
         sql = _compiled_sql(node)
         if not node.get("schema") or not node.get("relation_name"):
             raise SchemaFileError("the manifest does not name its relation")
-        request = ModelRequest(
+        return ModelRequest(
             node["name"],
             node["schema"],
             node.get("alias") or node["name"],
@@ -233,43 +235,27 @@ class Project:
             keys=self.keys.keys(node),
             input_names=self.keys.input_names(node),
             relations=self.keys.relations,
+            project=self._name,
         )
-        return _Asked(request, model_config(_config(node)), self._inputs(node))
 
-    def _compiled(self, node: Node) -> Plan:
-        asked = self._asked(node)
-        request, config, inputs = asked.request, asked.config, asked.inputs
-        keys = choose_keys(request, config.keys, inputs)
-        tables = {name: table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
-        self.tables[node["unique_id"]] = tables
-        functions = dict.fromkeys(config.deterministic_functions, UserFunction())
-        lowered = lower(request.sql, Catalog(tables, inputs.views, functions=functions))
-        self.subviews[node["unique_id"]] = tuple(dict.fromkeys(each.name for each in lowered.subviews))
-        checked = config.verify == "always"
-        caching = Caching(config.caches, request.relation, lowered.subviews, project=self._name, checked=checked)
-        plan = compile_plan(lowered.root, lowered.output, ways=config.ways, cache_ways=config.cache_ways, caching=caching)
-        if not config.keeps_view and (unstable := unreproducible(plan.root)) is not None:
-            raise IdivmError(finding(237, what=unstable))
-        return plan
-
-    def _inputs(self, node: Node) -> Inputs:
+    def _facts(self, node: Node) -> Facts:
         """The inputs of a model, with views expanded."""
-        tables: dict[str, Input] = {}
+        tables: dict[str, Table] = {}
         views: dict[str, PlainView] = {}
         for name, read in self.keys.inputs(node).items():
             kind = read["config"].get("materialized")
             if kind == "view" and read.get("compiled_code"):
                 views[name] = PlainView(read["compiled_code"])
             elif kind != "ephemeral":
-                tables[name] = self._input(name, read)
-        return Inputs(tables, views)
+                tables[name] = self._table(name, read)
+        return Facts(tables, views)
 
-    def _input(self, name: str, node: Node) -> Input:
+    def _table(self, name: str, node: Node) -> Table:
         """One input table. Raises SchemaFileError if its columns are unknown."""
         if node["config"].get("materialized") == "idivm":
             with suppress(IdivmError, SchemaFileError):
-                return _maintained_input(name, self.plan(node))
-        return Input(name, name, Described(self._columns(node), "table", "delta", has_feed=True))
+                return _maintained_table(name, self.plan(node))
+        return Table(name, name, self._columns(node))
 
     def columns_of(self, node: Node) -> tuple[str, ...]:
         """The names of a table's columns, where known."""
@@ -317,9 +303,7 @@ class Project:
         with suppress(IdivmError, SchemaFileError):
             if kind == "model":
                 return columns_of_plan(self.plan(node))
-        inputs = self._inputs(node)
-        tables = {name: table_info(found, None) for name, found in inputs.tables.items()}
-        selected = columns_of_query(_compiled_sql(node), Catalog(tables, inputs.views))
+        selected = columns_of_query(_compiled_sql(node), catalog_of(self._facts(node), {}))
         return of_snapshot(node, selected) if kind == "snapshot" else selected
 
     def _listed(self, node: Node) -> tuple[Attribute, ...]:
@@ -356,12 +340,12 @@ def _config(node: Node) -> dict[str, Any]:
     return {"idivm": given_config(node), "dbt": dbt_config(node["config"])}
 
 
-def _maintained_input(name: str, plan: Plan) -> Input:
+def _maintained_table(name: str, plan: Plan) -> Table:
     """A maintained model as an input: if it has hidden columns, the table behind it with all columns."""
-    ids = [plan.stored(each) for each in plan.root.ids] if plan.root.unique else []
-    facts = Described(columns_of_plan(plan, hidden=True), "table", "delta", has_feed=True, properties={IDS: ids})
-    visible = tuple(column.name for column in plan.columns if not column.hidden)
-    return Input(name, with_suffix(name, HIDDEN_SUFFIX), facts, None, visible) if plan.hidden else Input(name, name, facts)
+    table = with_suffix(name, HIDDEN_SUFFIX) if plan.hidden else name
+    visible = tuple(column.name for column in plan.columns if not column.hidden) if plan.hidden else None
+    ids = tuple(plan.stored(each) for each in plan.root.ids) if plan.root.unique else ()
+    return Table(name, table, columns_of_plan(plan, hidden=True), visible, ids)
 
 
 def columns_of_plan(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:

@@ -11,6 +11,10 @@ from __future__ import annotations
 
 import re
 
+# of relations beside a model
+HIDDEN_SUFFIX = "__idivm"  # the ID-extended table of a model whose view needs hidden columns
+NEW_SUFFIX = "__idivm_new"  # a table that is built while another relation still has its name
+LOG_SUFFIX = "__idivm_changes"  # the log of changes of a model with `output: diffs` or `both`
 _WORD = re.compile(r"\w+\Z")
 _PART = re.compile(r"`(?:[^`]|``)*`|[^`.]+")
 

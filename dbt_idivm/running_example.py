@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.definition.compiling import compiled
+from dbt_idivm.definition.questions import without_engine
 from dbt_idivm.explain import tree
-from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.script.bind import BoundScript, bind, render_rows
 from dbt_idivm.script.binding import Binding
@@ -37,8 +37,8 @@ PRICE_CHANGE = {"parts": InlineDiff(("pid", "price"), (((1, 10), -1), ((1, 11), 
 
 
 def plan_of(sql: str, strategy: Strategy = "id") -> Plan:
-    lowered = lower(sql, Catalog({table.name: table for table in TABLES}))
-    return compile_plan(lowered.root, lowered.output, ways=STRATEGIES[strategy])
+    catalog = Catalog({table.name: table for table in TABLES})
+    return without_engine(compiled(sql, catalog, ways=STRATEGIES[strategy])).plan
 
 
 def blocks() -> Mapping[str, str]:

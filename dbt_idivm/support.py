@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dbt_idivm.codes import CODES
-from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.definition.compiling import compiled
+from dbt_idivm.definition.questions import without_engine
 from dbt_idivm.errors import Finding
 from dbt_idivm.explain import maintained
-from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.script.plan import Plan
 
@@ -192,8 +192,7 @@ CATALOG = Catalog(
 
 
 def plan_of(construct: Construct) -> Plan:
-    lowered = lower(construct.sql, CATALOG)
-    return compile_plan(lowered.root, lowered.output)
+    return without_engine(compiled(construct.sql, CATALOG)).plan
 
 
 def _hidden(plan: Plan) -> str:

@@ -13,19 +13,20 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, look_up, pinned_query
 from dbt_idivm.refresh.catalog.relations import DEFINITION, LOG, LOGGED, describe
 from dbt_idivm.refresh.catalog.state import State
-from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX, read_stored_log, read_stored_view
+from dbt_idivm.refresh.catalog.stored_view import read_stored_log, read_stored_view
 from dbt_idivm.refresh.changes.moves import commits_since
 from dbt_idivm.refresh.checks.bag_difference import DIFFERENCE, differences
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
-from dbt_idivm.refresh.protocol import ModelRequest, Reply, Statement
-from dbt_idivm.relation_name import with_suffix
+from dbt_idivm.refresh.protocol import Reply, Statement
+from dbt_idivm.relation_name import LOG_SUFFIX, with_suffix
 from dbt_idivm.script.change_log import replay_differences
 
 _NO_COLUMN = ("UNRESOLVED_COLUMN",)

@@ -13,8 +13,9 @@ import pytest
 import dbt_idivm.refresh.driver
 import dbt_idivm.refresh.forecast
 import dbt_idivm.verify  # noqa: F401
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.refresh.engine.engine import EMBEDDED, Engine
-from dbt_idivm.refresh.protocol import Artifacts, InputChange, ModelRequest, Outcome, Reply, Statement
+from dbt_idivm.refresh.protocol import Artifacts, InputChange, Outcome, Reply, Statement
 
 Steps = Generator[Statement, Reply, Outcome]
 

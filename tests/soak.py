@@ -21,11 +21,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.commits import TXN_APP, TXN_VERSION, USER_METADATA
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import ModelRequest, Refresh
+from dbt_idivm.refresh.protocol import Refresh
 from tests.engines import warehouse_of
 from tests.functional.project import Project
 from tests.functional.subscriber import Subscriber

@@ -10,6 +10,7 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from dbt_idivm.cost.choice import REBUILD, Choice
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.adapted import adapt_stored
@@ -43,7 +44,7 @@ from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.ledger import NotAlone
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
-from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Reply, Statement
+from dbt_idivm.refresh.protocol import Outcome, Reply, Statement
 from dbt_idivm.refresh.upkeep.auxiliary_tables import drop_obsolete
 from dbt_idivm.refresh.upkeep.shared_caches import drop_unused
 from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache, run

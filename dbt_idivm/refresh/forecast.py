@@ -6,6 +6,7 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from dbt_idivm.cost.choice import Choice
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import Finding
 from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.build import all_inputs
@@ -22,7 +23,7 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.refresh.protocol import Cost, Forecast, InputChange, Mode, ModelRequest, Reply, Statement
+from dbt_idivm.refresh.protocol import Cost, Forecast, InputChange, Mode, Reply, Statement
 from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache, run
 
 

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from dbt_idivm.definition.config import model_config
+from dbt_idivm.definition.fingerprint import LAYOUT
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import Finding, IdivmError, finding, listed
 from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.confirm import Exchanged, exchanged
@@ -23,8 +26,7 @@ from dbt_idivm.refresh.catalog.stored_view import (
     shows_its_table,
 )
 from dbt_idivm.refresh.catalog.user_functions import describe_function
-from dbt_idivm.refresh.decide.config import model_config
-from dbt_idivm.refresh.decide.fingerprint import LAYOUT, request_digest
+from dbt_idivm.refresh.decide.difference import request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_stored
 from dbt_idivm.refresh.decide.outcome import Result, named, outcome
@@ -34,7 +36,7 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import CONCURRENT
 from dbt_idivm.refresh.engine.ledger import NotAlone
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
-from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome
+from dbt_idivm.refresh.protocol import InputChange, Outcome
 from dbt_idivm.refresh.upkeep.constraints import VIOLATED, loosen
 from dbt_idivm.script.plan import Cache
 

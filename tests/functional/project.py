@@ -11,12 +11,13 @@ from typing import Any
 
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.session import EmbeddedConnection
+from dbt_idivm.definition.request import KeyCandidate, ModelRequest
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.steps import Steps, T, driven
 from dbt_idivm.refresh.forecast import forecast
-from dbt_idivm.refresh.protocol import Forecast, KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
+from dbt_idivm.refresh.protocol import Forecast, Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.verify import equivalence

@@ -15,11 +15,12 @@ import sqlglot
 from sqlglot import exp
 
 from dbt_idivm.cost.choice import Alternative, cheapest
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.relations import LOG, VIEW
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh, Statement
+from dbt_idivm.refresh.protocol import Outcome, Refresh, Statement
 from tests.functional.project import Project
 
 # What is seen at the model's name: the old rows and their vector; the new ones and theirs; nothing; the old rows although their

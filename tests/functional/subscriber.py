@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.definition.request import ModelRequest
 from tests.functional.project import Project
 
 

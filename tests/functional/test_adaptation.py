@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from dbt_idivm.cost.choice import Alternative
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.decide import adapting
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
+from dbt_idivm.refresh.protocol import Outcome, Refresh
 from tests.functional.project import Project
 from tests.functional.shapes import kind_of
 from tests.functional.subscriber import Subscriber

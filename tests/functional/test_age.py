@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.definition.request import ModelRequest
 from tests.engines import warehouse_of
 from tests.functional.project import Project
 from tests.functional.subscriber import Subscriber

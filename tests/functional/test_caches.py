@@ -12,12 +12,13 @@ import pytest
 
 from dbt_idivm.cost.experience import Experience
 from dbt_idivm.cost.measure import SAFE, Prices
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Outcome, Refresh
+from dbt_idivm.refresh.protocol import EngineError, Outcome, Refresh
 from dbt_idivm.refresh.upkeep import ownership
 from dbt_idivm.running_example import COSTS
 from tests.functional.project import Project, project_in

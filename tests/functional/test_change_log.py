@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.driver import refresh
-from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
+from dbt_idivm.refresh.protocol import Outcome, Refresh
 from tests.functional.project import Project, project_in
 from tests.functional.subscriber import Subscriber
 

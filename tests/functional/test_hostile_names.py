@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from dbt_idivm.definition.request import KeyCandidate, ModelRequest
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest
 from dbt_idivm.relation_name import as_named
 from tests.functional.project import Project, project_in
 

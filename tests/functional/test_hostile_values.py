@@ -15,7 +15,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from dbt_idivm.refresh.protocol import ModelRequest, Outcome
+from dbt_idivm.definition.request import ModelRequest
+from dbt_idivm.refresh.protocol import Outcome
 from tests.functional.project import Project, project_in
 from tests.property.values import STRINGS
 

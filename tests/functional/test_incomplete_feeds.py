@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.engine.engine import EMBEDDED, SPARK_DELTA
-from dbt_idivm.refresh.protocol import ModelRequest
 from tests.functional import feeds
 from tests.functional.project import Project, project_in
 from tests.functional.subscriber import Subscriber

@@ -16,13 +16,14 @@ import pytest
 
 from dbt_idivm.algebra import keywords
 from dbt_idivm.algebra.expressions import identifier
+from dbt_idivm.definition.config import ModelConfig
+from dbt_idivm.definition.request import KeyCandidate, ModelRequest
 from dbt_idivm.frontend.names import Names
 from dbt_idivm.refresh.apply import statements
-from dbt_idivm.refresh.decide.config import ModelConfig
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Refresh, Reply, Statement
+from dbt_idivm.refresh.protocol import Refresh, Reply, Statement
 from dbt_idivm.script.dialect import DELTA, verbatim
 from dbt_idivm.verify import equivalence
 from tests.functional.project import project_in

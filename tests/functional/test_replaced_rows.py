@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dbt_idivm.refresh.protocol import ModelRequest, Outcome
+from dbt_idivm.definition.request import ModelRequest
+from dbt_idivm.refresh.protocol import Outcome
 from tests.functional.project import Project, project_in
 
 # type of the key → its value for the number n

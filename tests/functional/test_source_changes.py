@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh.protocol import ModelRequest
 from tests.functional.drifts import DRIFTS, ROWS, Drift
 from tests.functional.project import Project, project_in
 

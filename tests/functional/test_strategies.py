@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.running_example import COSTS, V
 from tests.functional.project import Project, project_in
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlglot
 
-from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.definition.request import ModelRequest
 from tests.functional.project import Project, project_in
 
 KEYS = {"customers": ["cid"], "orders": ["oid"]}

@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.refresh.catalog.relations import OWNER
 from dbt_idivm.refresh.catalog.state import encode
 from dbt_idivm.refresh.catalog.stored_view import read_state, read_stored_view
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.engine import Engine, sql_warehouse
 from dbt_idivm.refresh.engine.ledger import NAME
-from dbt_idivm.refresh.protocol import ModelRequest
 from tests.databricks_endpoint import WAREHOUSE, Endpoint
 from tests.engines import warehouse_of
 from tests.functional.shapes import SOURCES, Shape, Stage

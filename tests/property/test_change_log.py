@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from dbt_idivm.refresh.checks.reproducible import unreproducible
+from dbt_idivm.definition.reproducible import unreproducible
 from dbt_idivm.script.bind import applications, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.change_log import Entry

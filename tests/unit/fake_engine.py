@@ -12,6 +12,7 @@ from typing import Any
 from dbt_idivm.algebra.operator import operators
 from dbt_idivm.algebra.types import name_of_type
 from dbt_idivm.context import Catalog, TableInfo, UserFunction
+from dbt_idivm.definition.request import KeyCandidate, ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators import Aggregate
@@ -21,7 +22,7 @@ from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine import commits
 from dbt_idivm.refresh.engine.engine import EMBEDDED, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
+from dbt_idivm.refresh.protocol import EngineError, Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.script.diff import INLINE_ROWS
 from dbt_idivm.script.replace_where import KEYS
 

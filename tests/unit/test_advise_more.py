@@ -192,7 +192,7 @@ def test_a_key_that_the_user_asks_about() -> None:
     about = keyless(BY_ORDER, LOOKED_UP)
     (key,) = advise_on(about, Setting(ROWS, FEW), [Key("raw.customers", ("id",))]).keys
     assert key.holds and key.maintained == ("looked_up",) and key.cheaper == ("by_order",) and key.saves > 100
-    assert about.maintained.plans.keys() == {"model.p.by_order", "model.p.looked_up"}
+    assert about.maintained.definitions.keys() == {"model.p.by_order", "model.p.looked_up"}
     (other,) = advise_on(about, Setting(ROWS, FEW), [Key("raw.customers", ("name",))]).keys
     assert other.maintained == (), "that key does not make the subquery one row"
 

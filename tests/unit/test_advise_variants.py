@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt_idivm.errors import IdivmError
+from dbt_idivm.definition.define import Definition
 from dbt_idivm.project import Node, Project
 from dbt_idivm.tools.advice.variants import below, ordered, readers, with_config, with_key, with_kind, with_nodes
 from tests.unit.test_advise_more import grouped_twice
@@ -66,7 +66,8 @@ def test_few_models_are_planned_again() -> None:
     assert with_nodes(base(), CHANGES["a strategy"]).replanned == {"model.p.third"}
     keyed = with_nodes(base(), CHANGES["a key"])
     assert {"model.p.first", "model.p.second", "model.p.refused"} <= keyed.replanned
-    assert isinstance(base().plans["model.p.refused"], IdivmError)
+    refused = base().definitions["model.p.refused"]
+    assert isinstance(refused, Definition) and refused.plan is None
     assert "refused" in plans(keyed.project), "which the key makes maintainable"
 
 

@@ -23,7 +23,7 @@ from benchmarks.suites import MAINTAINED, SUITES
 from benchmarks.workload import NOTHING, Amount, Query, Step, Workload
 from benchmarks.workloads import WORKLOADS
 from benchmarks.workloads.tpch_queries import TABLES
-from dbt_idivm.refresh.decide.config import model_config
+from dbt_idivm.definition.config import model_config
 
 SMALL = {name: make(0.01) for name, make in WORKLOADS.items()}
 STEPS = (Step(1, 10, 1000), Step(2, 10, 1000))

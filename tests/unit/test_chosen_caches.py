@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.state import NEVER, Kept
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Outcome
+from dbt_idivm.refresh.protocol import EngineError, Outcome
 from tests.unit.fake_engine import FakeEngine, drive, model
 
 KEYS = {"o": "id", "c": "id"}

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.refresh.engine.commits import moments
-from dbt_idivm.refresh.protocol import ModelRequest
 from tests.unit.fake_engine import FakeEngine
 from tests.unit.test_confirm import BAG, CACHED, EDITED, PLAIN, changed, made
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from dbt_idivm.definition.request import ModelRequest
+from dbt_idivm.refresh.protocol import EngineError
 from tests.unit.fake_engine import FakeEngine, model
 
 SQL = "select id, name from main.o"

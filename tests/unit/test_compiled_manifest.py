@@ -8,7 +8,7 @@ from pathlib import Path
 from dbt.adapters.idivm.compiled_manifest import read_manifest
 from dbt.adapters.idivm.project_access import prepare_dbt
 from dbt_idivm.declared_keys import KeyIndex
-from dbt_idivm.refresh.protocol import KeyCandidate
+from dbt_idivm.definition.request import KeyCandidate
 
 ORDERS = {
     "unique_id": "source.shop.raw.orders",

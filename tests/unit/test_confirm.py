@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Reply, Statement
+from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 from tests.unit.fake_engine import FakeEngine, model
 
 MOVED = ((7, "seven", 1), (8, "eight", -1))

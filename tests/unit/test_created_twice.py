@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from dbt_idivm.refresh.protocol import EngineError
 from tests.unit.fake_engine import Table, drive
 from tests.unit.test_confirm import BAG, CACHED, PLAIN, made
 

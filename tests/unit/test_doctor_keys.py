@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dbt.adapters.idivm.dropped_constraints import dropped
+from dbt_idivm.definition.request import Ignored, KeyCandidate
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.protocol import Ignored, KeyCandidate
 from dbt_idivm.refresh.upkeep.examine import Check, examine_keys
 from tests.unit.fake_engine import FakeEngine, Table, drive
 

@@ -10,13 +10,13 @@ import pytest
 import sqlglot
 
 from dbt_idivm.compiler import compile_plan
+from dbt_idivm.definition.config import model_config
+from dbt_idivm.definition.reproducible import unreproducible
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.relations import LOG
-from dbt_idivm.refresh.checks.reproducible import unreproducible
-from dbt_idivm.refresh.decide.config import model_config
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
 from dbt_idivm.script.bind import applications, render

@@ -9,13 +9,13 @@ import pytest
 
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caches, Caching, Catalog, PlainView, TableInfo
+from dbt_idivm.definition.config import model_config
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import Lowered, lower
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.passes.canonical import canonical, with_canonical_names
 from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.multivalued import is_multivalued
-from dbt_idivm.refresh.decide.config import model_config
 from dbt_idivm.script.plan import Plan
 
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from dbt_idivm.context import PlainView
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.tables import depends_on_order
 from dbt_idivm.refresh.catalog.plain_views import with_columns
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Reply, Statement
+from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 from dbt_idivm.script.dialect import DELTA, verbatim
 from tests.unit.fake_engine import FakeEngine, Table, model
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.refresh.catalog.state import State, decode, encode, read
 from dbt_idivm.refresh.decide import adapting
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
-from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest, Outcome, Reply, Rows, Statement
+from dbt_idivm.refresh.protocol import EngineError, Forecast, Outcome, Reply, Rows, Statement
 from tests.unit.fake_engine import FakeEngine, Table, drive, model
 
 MODEL = model("select id, name from main.o", {"o": "id"})

@@ -9,11 +9,12 @@ from typing import Any, cast
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.decide.choose import choose_ways
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.work import Work
-from dbt_idivm.refresh.protocol import ModelRequest, Reply, Statement
+from dbt_idivm.refresh.protocol import Reply, Statement
 from dbt_idivm.script.bind import applications
 from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.net_changes import net_changes

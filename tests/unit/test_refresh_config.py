@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlglot import parse_one
 
+from dbt_idivm.definition.config import ModelConfig, model_config
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.apply.statements import create_table
-from dbt_idivm.refresh.decide.config import ModelConfig, model_config
 from dbt_idivm.script.dialect import DELTA
 
 

@@ -14,14 +14,14 @@ import pytest
 from dbt.adapters.idivm.response import maintenance_response
 from dbt_idivm.cost.choice import REBUILD, Alternative
 from dbt_idivm.cost.sizes import Size
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import sizes, state
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.note import Note
-from dbt_idivm.refresh.checks import keys
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from dbt_idivm.refresh.protocol import EngineError
 from tests.unit.fake_engine import FakeEngine, drive, model
 
 KEYS = {"o": "id", "c": "id"}
@@ -187,7 +187,7 @@ def test_what_was_not_looked_up_stays_unverified(engine: FakeEngine, verify: str
     left = stored(engine).unverified
     renamed(engine)
     assert engine.drive(request(verify=verify), forced()).mode == "incremental"
-    assert stored(engine).unverified == left and not keys.has_unique_ids(stored(engine))
+    assert stored(engine).unverified == left and not stored(engine).has_unique_ids
 
 
 def test_a_unique_key_holds_in_each_rebuild(engine: FakeEngine) -> None:
@@ -300,10 +300,10 @@ def test_what_does_not_move_keeps_what_is_unverified(engine: FakeEngine) -> None
 def test_ids_over_unverified_keys_are_looked_up_like_any_key(engine: FakeEngine) -> None:
     rebuilt_after_insert(engine)
     upstream = engine.tables["main.v__idivm"]
-    assert not keys.has_unique_ids(stored(engine))
+    assert not stored(engine).has_unique_ids
     renamed(engine)
     assert engine.drive(request(), forced()).mode == "incremental"
-    assert keys.has_unique_ids(stored(engine)) and upstream is engine.tables["main.v__idivm"]
+    assert stored(engine).has_unique_ids and upstream is engine.tables["main.v__idivm"]
 
 
 @pytest.mark.parametrize("verify", ["none", "sample"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.passes import operator_caches
 from dbt_idivm.refresh.catalog import history, state, view_settings
@@ -18,7 +19,7 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.scoped import OVERWRITE_MODE
 from dbt_idivm.refresh.forecast import forecast
-from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest, Refresh, Reply, Rows, Statement
+from dbt_idivm.refresh.protocol import EngineError, Forecast, Refresh, Reply, Rows, Statement
 from dbt_idivm.verify import equivalence
 from tests.unit.fake_engine import SETTINGS, FakeEngine, Table, drive, model
 

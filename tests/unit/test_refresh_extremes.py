@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from dbt_idivm.refresh.protocol import EngineError
 from dbt_idivm.script.diff import INLINE_ROWS
 from tests.unit.fake_engine import FakeEngine, drive, model
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Reply, Statement
+from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 from tests.unit.fake_engine import FakeEngine, model
 
 MODEL = model("select id, name from main.o", {"o": "id"})

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.checks import proof
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from dbt_idivm.refresh.protocol import EngineError
 from tests.unit.fake_engine import FakeEngine, drive, model
 
 KEY = {"o": "id"}
@@ -341,6 +342,6 @@ def test_a_failure_of_the_planner_itself_does_not_keep_the_user_from_the_view(
     def fails(*_: object, **__: object) -> None:
         raise ValueError("an invariant")
 
-    monkeypatch.setattr("dbt_idivm.refresh.decide.planned.compile_plan", fails)
+    monkeypatch.setattr("dbt_idivm.definition.compiling.compile_plan", fails)
     outcome = engine.drive(MODEL)
     assert outcome.mode == "create" and outcome.reason is not None and "IDIVM-901 an invariant" in outcome.reason

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from sqlglot import exp
 
+from dbt_idivm.definition.request import KeyCandidate, ModelRequest
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.commands import Commands
 from dbt_idivm.refresh.engine.commits import USER_METADATA, Guard
 from dbt_idivm.refresh.engine.engine import Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
+from dbt_idivm.refresh.protocol import Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.script.dialect import Dialect
 from tests.unit.fake_engine import FakeEngine, Table
 

@@ -10,7 +10,7 @@ from dbt.artifacts.resources.v1.source_definition import SourceConfig
 
 from dbt.adapters.idivm.impl import IdivmConfig
 from dbt_idivm.artifacts import given_config
-from dbt_idivm.refresh.decide.config import model_config
+from dbt_idivm.definition.config import model_config
 from dbt_idivm.settings import merged
 
 

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog.relations import SHOWN, own_properties
 from dbt_idivm.refresh.catalog.state import read
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import ModelRequest, Refresh
+from dbt_idivm.refresh.protocol import Refresh
 from tests.unit.fake_engine import FakeEngine
 from tests.unit.test_confirm import BAG, made
 

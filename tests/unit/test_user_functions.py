@@ -10,15 +10,16 @@ import pytest
 
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, PlainView, TableInfo, UserFunction
+from dbt_idivm.definition.config import model_config
+from dbt_idivm.definition.request import ModelRequest
+from dbt_idivm.definition.user_functions import usable
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.explain import maintained
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog.user_functions import described
-from dbt_idivm.refresh.checks.user_functions import usable
-from dbt_idivm.refresh.decide.config import model_config
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from dbt_idivm.refresh.protocol import EngineError
 from tests.unit.fake_engine import FakeEngine, model
 
 COLUMNS = tuple(

@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from dbt_idivm.declared_keys import Node
-from dbt_idivm.refresh.protocol import Ignored
+from dbt_idivm.definition.request import Ignored
 
 _KEYS = ("primary_key", "unique")
 _DO = "declare the constraint on the column (on each column, if it is a primary key with several), or add a test"

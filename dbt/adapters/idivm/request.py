@@ -10,7 +10,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt_idivm.artifacts import dbt_config, given_config
 from dbt_idivm.declared_keys import KeyIndex
-from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.refresh.upkeep.constraints import declared
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.dialect import DELTA

@@ -15,14 +15,14 @@ from dbt_idivm.refresh.apply.watermark import writes_after
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import Consumed, State
-from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX, StoredView, read_stored_view
+from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
 from dbt_idivm.refresh.changes.moves import commits_since, move_over
 from dbt_idivm.refresh.changes.proving import GAP, doubted
 from dbt_idivm.refresh.changes.unreadable_text import has_unreadable_text
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Outcome
-from dbt_idivm.relation_name import name_parts, with_suffix
+from dbt_idivm.relation_name import LOG_SUFFIX, name_parts, with_suffix
 from dbt_idivm.script.change_log import changes_in_feed
 from dbt_idivm.script.dialect import may_hold_text
 from dbt_idivm.script.diff import FeedDiff

@@ -9,6 +9,9 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.guards import MESSAGE
+from dbt_idivm.definition.keys import Key
+from dbt_idivm.definition.request import ModelRequest
+from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.refresh.apply.diffs import publish_changes, show_restricted
 from dbt_idivm.refresh.apply.publish import Build, publish
@@ -16,7 +19,7 @@ from dbt_idivm.refresh.apply.watermark import consumed_at_build, new_state
 from dbt_idivm.refresh.catalog.inputs import pinned_query
 from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.refresh.catalog.relations import BUILD, DEFINITION, IDS, INPUTS, KEYS, OWNER, VIEW
-from dbt_idivm.refresh.catalog.state import State, digest
+from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.checks import keys
 from dbt_idivm.refresh.checks.proof import Proof, judge
@@ -26,7 +29,7 @@ from dbt_idivm.refresh.decide.planned import Planned, proof_key, question
 from dbt_idivm.refresh.decide.planning import known_proof, without_plan
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
-from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome
+from dbt_idivm.refresh.protocol import InputChange, Outcome
 from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import verbatim
@@ -128,7 +131,7 @@ def verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:
                 nearest=listed(nearest(sorted(unknown)[0], visible)),
             )
         )
-    key = keys.Key(job.config.unique_key, "`unique_key`")
+    key = Key(job.config.unique_key, "`unique_key`")
     rows = subquery(wanted.query, "definition")
     broken = yield from keys.repeated(job.client, rows, key, f"check unique_key of {job.request.name}")
     if broken is not None:

@@ -12,6 +12,8 @@ from dataclasses import replace
 from typing import Literal
 
 from dbt_idivm.cache_names import owner_of_caches
+from dbt_idivm.definition.compiling import cache_sql
+from dbt_idivm.definition.user_functions import functions_in
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.apply.confirm import Exchanged
 from dbt_idivm.refresh.catalog import history
@@ -19,11 +21,9 @@ from dbt_idivm.refresh.catalog.inputs import Inputs
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.stored_view import StoredView, last_state, read_stored_view
 from dbt_idivm.refresh.checks.proof import Proof
-from dbt_idivm.refresh.checks.user_functions import functions_in
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import named
 from dbt_idivm.refresh.decide.planned import Planned, planned_model, with_cache
-from dbt_idivm.refresh.decide.planning import cache_sql
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import InputChange

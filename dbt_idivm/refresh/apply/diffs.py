@@ -10,20 +10,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dbt_idivm.algebra.block import subquery
+from dbt_idivm.definition.fingerprint import LAYOUT
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.apply import statements
 from dbt_idivm.refresh.apply.change_log import append_difference, begin, entry_of, find_log
 from dbt_idivm.refresh.apply.publish import Build
 from dbt_idivm.refresh.catalog.relations import DEFINITION, LOG, OWNER, SHOWN, describe
-from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX
 from dbt_idivm.refresh.changes.read import Changes
-from dbt_idivm.refresh.decide.fingerprint import LAYOUT
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import Result, outcome
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import Outcome
-from dbt_idivm.relation_name import with_suffix
+from dbt_idivm.relation_name import LOG_SUFFIX, with_suffix
 from dbt_idivm.script.logged_tuples import LoggedTuples
 from dbt_idivm.script.tuple_based import Tuples
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.apply.diffs import logging
 from dbt_idivm.refresh.apply.source import fetched_source, reached_rows
@@ -26,7 +27,7 @@ from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.scoped import committed, staged, temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
-from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Rows, Statement
+from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows, Statement
 from dbt_idivm.script.bind import BoundQuestion, BoundScript, ask, render, render_keyed, render_rows
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.diff import FeedDiff, InlineDiff

@@ -18,14 +18,14 @@ from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.relations import BUILD, OWNER, SHOWN, VIEW, Described, describe
 from dbt_idivm.refresh.catalog.state import State, read
-from dbt_idivm.refresh.catalog.stored_view import ABSENT, NEW_SUFFIX, StoredView, read_state
+from dbt_idivm.refresh.catalog.stored_view import ABSENT, StoredView, read_state
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.engine.commits import Guard
 from dbt_idivm.refresh.engine.ledger import record
 from dbt_idivm.refresh.engine.scoped import all_partitions, committed
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Rows
-from dbt_idivm.relation_name import with_suffix
+from dbt_idivm.relation_name import NEW_SUFFIX, with_suffix
 
 # The target location is not a catalog table: a CREATE or DROP was interrupted between its files and its catalog entry.
 _UNKNOWN_FILES = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "LOCATION_ALREADY_EXISTS")

@@ -8,9 +8,9 @@ from typing import Any
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import identifier
-from dbt_idivm.refresh.catalog.relations import FEED, TEXT, known_text
+from dbt_idivm.definition.config import DELETION_VECTORS, FEED, ModelConfig
+from dbt_idivm.refresh.catalog.relations import TEXT, known_text
 from dbt_idivm.refresh.catalog.state import encode
-from dbt_idivm.refresh.decide.config import DELETION_VECTORS, ModelConfig
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.dialect import Dialect, verbatim

@@ -11,6 +11,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import replace
 
+from dbt_idivm.definition.fingerprint import digests_of
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply.statements import empty_merge
 from dbt_idivm.refresh.catalog import history
@@ -19,7 +20,7 @@ from dbt_idivm.refresh.catalog.retention import age, kept_commits
 from dbt_idivm.refresh.catalog.state import Consumed, State, read
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.decide.fingerprint import digests_of, request_digest
+from dbt_idivm.refresh.decide.difference import request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import Result, named, outcome
 from dbt_idivm.refresh.decide.planned import Planned
@@ -58,7 +59,7 @@ def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | N
         base=None if latest is None else latest.version,
         checked=checked,
         unverified=work.unverified or {},
-        functions=digests_of(planned.inputs),
+        functions=digests_of(planned.inputs.functions),
         kept=planned.kept,
         note=work.note,
         layouts={each.table: each.facts.layout for each in planned.inputs.tables.values()},

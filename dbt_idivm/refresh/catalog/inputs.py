@@ -9,16 +9,16 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.context import PlainView
+from dbt_idivm.definition.facts import DescribedFunction, Facts, Table
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.lower import tables_in
 from dbt_idivm.frontend.replace_tables import replace_tables
-from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog import history, state
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.plain_views import plain_view, quoted, view_digest, with_columns
-from dbt_idivm.refresh.catalog.relations import Described, describe
+from dbt_idivm.refresh.catalog.relations import IDS, Described, describe
+from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import shows_its_table
-from dbt_idivm.refresh.catalog.user_functions import DescribedFunction
 from dbt_idivm.refresh.catalog.view_settings import disagreement
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
@@ -42,11 +42,22 @@ class Input:
         return self.commit.version if self.commit else None
 
     @property
-    def in_order(self) -> tuple[Attribute, ...]:
-        """The columns of the table: first the visible ones in the order in which the relation shows them, then the hidden
-        ones."""
-        places = {name.lower(): place for place, name in enumerate(self.visible or ())}
-        return tuple(sorted(self.facts.columns, key=lambda each: places.get(each.name.lower(), len(places))))
+    def for_definition(self) -> Table:
+        """What the definition of a model depends on.
+
+        The IDs have to be checked if others wrote to the table, if it is a clone with copied properties, or if the keys that the
+        IDs consist of were not checked.
+        """
+        last = state.read(self.commit.user_metadata) if self.commit is not None else None
+        return Table(
+            self.name,
+            self.table,
+            self.facts.columns,
+            self.visible,
+            tuple(self.facts.properties.get(IDS) or ()),
+            is_ours=last is not None and last.trusted,
+            has_unique_ids=last is not None and last.has_unique_ids and not _is_among_others(self.commit, last),
+        )
 
 
 @dataclass(frozen=True)
@@ -62,12 +73,27 @@ class Inputs:
     obstacles: tuple[Finding, ...] = ()
     unread: Finding | None = None
     known: Mapping[str, str] = field(default_factory=dict)  # view → text that identifies its definition
-    functions: Mapping[str, DescribedFunction] = field(default_factory=dict)
+    functions: Mapping[str, DescribedFunction | None] = field(default_factory=dict)
 
     @property
     def is_versioned(self) -> bool:
         """Whether every table has versions, so that a version vector describes everything that was read."""
         return self.unread is None and all(found.commit is not None for found in self.tables.values())
+
+    @property
+    def for_definition(self) -> Facts:
+        """What the definition of a model depends on."""
+        tables = {name: found.for_definition for name, found in self.tables.items()}
+        return Facts(tables, self.views, self.obstacles, self.unread, self.functions)
+
+
+# Wrong without it: if others insert a row with the ID of an existing row, the next refresh that deletes one of them deletes both.
+def _is_among_others(commit: Commit | None, last: State) -> bool:
+    """Whether others may have committed between the version that the refresh started from and its own commit. An OPTIMIZE that
+    Delta adds to a write has the same state."""
+    if commit is None or last.base is None:
+        return False
+    return commit.version - last.base > (2 if commit.operation == "OPTIMIZE" else 1)
 
 
 def look_up(client: Client, sql: str) -> Steps[Inputs]:

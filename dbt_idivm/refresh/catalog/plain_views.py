@@ -11,13 +11,13 @@ from collections import Counter
 from sqlglot import exp
 
 from dbt_idivm.context import PlainView
+from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.replace_tables import replace_tables
 from dbt_idivm.frontend.tables import depends_on_order, tables_in
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.user_functions import calls
 from dbt_idivm.refresh.catalog.relations import MISSING, Described
-from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.refresh.engine.client import Client, Columns, listed_columns
 from dbt_idivm.refresh.engine.engine import Engine
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps

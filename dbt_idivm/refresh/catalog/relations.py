@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlglot.errors import TokenError
 
+from dbt_idivm.digests import digest
 from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog import state
@@ -34,7 +35,6 @@ INPUTS = "idivm.inputs"  # input → the columns that are used, with their types
 LOG = "idivm.log"  # on a plain view of `output: diffs`: the log of its changes
 LOGGED = "idivm.logged"  # on a log: the names and types of the user's columns
 BUILD = "idivm.build"  # hash over everything that the table was created from
-FEED = "delta.enableChangeDataFeed"
 
 _DETAILS = "# Detailed Table Information"
 _PARTITIONS = "# Partition Information"
@@ -123,7 +123,7 @@ def describe(client: Client, relation: str) -> Steps[Described | None]:
 def known_text(sql: str) -> str:
     """Hash that identifies the query of a view."""
     try:
-        return state.digest(code_of(sql))
+        return digest(code_of(sql))
     except TokenError:
         return ""
 

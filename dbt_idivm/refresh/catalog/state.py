@@ -5,7 +5,6 @@ It is JSON in Delta's `userMetadata`, read back from the view's own history.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -15,12 +14,13 @@ from typing import Any
 from dbt_idivm.cache_names import is_cache
 from dbt_idivm.cost import sizes
 from dbt_idivm.cost.sizes import Size
+from dbt_idivm.definition.fingerprint import CACHES
+from dbt_idivm.digests import digest
 from dbt_idivm.refresh.catalog import note
 from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.relation_name import name_parts
 
 FORMAT = 1
-CACHES = "caches"  # the part of a plan's fingerprint that refreshes may leave out
 _OF_SQL = re.compile(r"[$'`;]|--|/\*")
 MARK = "idivm"
 
@@ -110,6 +110,11 @@ class State:
         the same."""
         return digest({part: value for part, value in self.plan.items() if part != CACHES})
 
+    @property
+    def has_unique_ids(self) -> bool:
+        """Whether the IDs of a view whose newest commit has this state are unique by construction."""
+        return self.trusted and self.checked and not self.unverified
+
     def json(self) -> str:
         """One line of ASCII without `$` and without SQL quotes and comments. It is sent in a SET command, and Spark may
         substitute variables in its text."""
@@ -152,12 +157,6 @@ def _state(found: dict[str, Any], of_commit: Note) -> State | None:
         )
     except (AttributeError, TypeError, ValueError):
         return None
-
-
-def digest(*parts: Any) -> str:
-    """A short hash over values that can be serialised as JSON."""
-    text = json.dumps(parts, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def encode(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.catalog import history, state
 from dbt_idivm.refresh.catalog.history import Commit
@@ -11,12 +12,8 @@ from dbt_idivm.refresh.catalog.relations import SHOWN, Described, describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
-from dbt_idivm.refresh.protocol import ModelRequest
-from dbt_idivm.relation_name import with_suffix
+from dbt_idivm.relation_name import LOG_SUFFIX, with_suffix
 
-HIDDEN_SUFFIX = "__idivm"  # the ID-extended table of a model whose view needs hidden columns
-NEW_SUFFIX = "__idivm_new"  # a table that is built while another relation still has its name
-LOG_SUFFIX = "__idivm_changes"  # the log of changes of a model with `output: diffs` or `both`
 _PAGES = (1, 20, 500)
 _REMADE = "it was created again while a refresh was running"
 ABSENT = (

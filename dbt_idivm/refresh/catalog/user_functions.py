@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
-from dbt_idivm.refresh.catalog.state import digest
+from dbt_idivm.definition.facts import DescribedFunction, SqlFunction
+from dbt_idivm.digests import digest
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 
@@ -16,30 +16,6 @@ _MADE_UP = "$$Lambda"  # starts the part of a class name that differs between se
 # These do not change the value of a call.
 _ASIDE = frozenset({f"{_SQL}comment", f"{_SQL}createTime"})
 _OF_DELTA = "sqlConfig.spark.databricks.delta."  # some of these settings change with each commit
-
-
-@dataclass(frozen=True)
-class SqlFunction:
-    """The definition of a SQL function. `body` is an expression; "" if it is a query."""
-
-    body: str
-    parameters: str
-    returns: str
-    is_table: bool
-    is_deterministic: bool
-
-
-@dataclass(frozen=True)
-class DescribedFunction:
-    """A user's function. `name`: as in its calls; `digest`: hash that identifies it; `sql`: None if its body cannot be seen.
-
-    `problem`: why its value may depend on more than its arguments; "" if nothing is known against it.
-    """
-
-    name: str
-    digest: str
-    sql: SqlFunction | None = None
-    problem: str = ""
 
 
 def describe_function(client: Client, name: str) -> Steps[DescribedFunction]:

@@ -15,12 +15,13 @@ from dbt_idivm.algebra.block import hinted, subquery
 from dbt_idivm.algebra.expressions import column, conjunction, same
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.types import type_of
+from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.feed_proof import Doubt, is_inferred
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import ChangedKeys, ProvenDiff, netted_keys, numbered
-from dbt_idivm.refresh.checks.keys import Key, KeyedInput, example
+from dbt_idivm.refresh.checks.keys import KeyedInput, example
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import Dialect

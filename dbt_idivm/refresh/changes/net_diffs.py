@@ -11,11 +11,11 @@ from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.types import type_of
+from dbt_idivm.definition.keys import Key
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.feed_proof import doubt, is_counted
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.proving import COUNTS, KINDS, images, known_move, or_unproven, proved
-from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import Dialect, is_inlinable

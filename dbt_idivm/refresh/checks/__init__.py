@@ -1,1 +1,1 @@
-"""What is believed only after a check: keys, column types, and that a plan means what the SELECT means."""
+"""What is believed only after a check: keys, types, that a plan means what the SELECT means; answers for a definition."""

@@ -20,11 +20,11 @@ from dbt_idivm.algebra.decimals import average_type, is_integral, sum_type
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.guards import without_guards
 from dbt_idivm.algebra.types import has_exact_order, is_float, type_of
+from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.aggregate import Aggregate, Call
 from dbt_idivm.passes.void_keys import compared
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query
-from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.refresh.checks.ambiguous_literals import numbers_in_literals
 from dbt_idivm.refresh.checks.bag_difference import differences
 from dbt_idivm.refresh.checks.plan_expressions import Unreadable

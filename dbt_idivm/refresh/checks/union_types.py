@@ -7,33 +7,26 @@ equal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from dbt_idivm.algebra.operator import operators_of
-from dbt_idivm.frontend.coercion import UntypedUnion, answers, question
+from dbt_idivm.definition.compiling import union_types
+from dbt_idivm.frontend.coercion import UntypedUnion
 from dbt_idivm.operators import UnionAll
+from dbt_idivm.refresh.checks.questions import answered
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.script.bind import relation_query
-from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.plan import Plan
 
 _NULL = "void"  # the type of NULL, which takes the type of the other branches
-
-
-def ask_types(client: Client, unions: Sequence[UntypedUnion], versions: Mapping[str, int]) -> Steps[list[str]]:
-    """The types of the columns of `coercion.question` over the tables at these versions (the newest ones if none is given)."""
-    query = client.dialect.sql(relation_query(question(unions), Binding(versions, dialect=client.dialect)))
-    rows = yield from client.ask(client.commands.describe_query(query, "UNIONs and their branches"))
-    return [str(row[1]) for row in rows.rows]
 
 
 def differing_branches(client: Client, plan: Plan, versions: Mapping[str, int]) -> Steps[str | None]:
     """A column with different types in two branches, as text; None if there is none. `plan` reads tables only, no caches."""
     unions = tuple(operators_of(plan.root, UnionAll))
     asked = tuple(UntypedUnion(union, at_once=True) for union in unions)  # the branches are cast to one type already
-    types_of = answers(asked, (yield from ask_types(client, asked, versions))) if asked else []
-    for union, types in zip(unions, types_of, strict=True):
+    types_of = (yield from answered(client, union_types(asked, client.dialect, versions))) if asked else ()
+    for union, types in zip(unions, types_of or (), strict=True):
         for output, *kinds in zip(union.outputs, *types.branches, strict=True):
             found = sorted({*kinds} - {_NULL})
             if len(found) > 1:

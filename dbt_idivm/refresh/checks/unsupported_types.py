@@ -12,7 +12,7 @@ show. Where such a column is grouped, as in a net diff, Spark merges the session
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from sqlglot import exp
 
@@ -30,9 +30,8 @@ _MERGING = "MergingSessions"  # in the plan of a query that groups sessions
 _CHAR = re.compile(r"\bchar\(", re.IGNORECASE)
 
 
-def unsupported_types(client: Client, scans: Iterable[Scan]) -> Steps[list[Finding]]:
+def unsupported_types(client: Client, scans: Collection[Scan]) -> Steps[tuple[Finding, ...]]:
     """Why a plan with these scans of base tables cannot be used; empty if it can."""
-    scans = tuple(scans)
     cut = sorted({(scan.table, a.name) for scan in scans for a in scan.base_columns if a.definition is None and is_cut(a.type)})
     read = sorted(
         {
@@ -61,7 +60,7 @@ def unsupported_types(client: Client, scans: Iterable[Scan]) -> Steps[list[Findi
         if (yield from client.once(("sessions", table, name), lambda t=table, n=name: _merges(client, t, n))):  # type: ignore[misc]
             what = f"column {name} of {table}, which holds sessions of session_window that Spark merges (store its start and end)"
             found.append(finding(228, what=what))
-    return found
+    return tuple(found)
 
 
 def _is_window(kind: str) -> bool:

@@ -1,1 +1,1 @@
-"""Deciding: configuration, plan, whether to refresh incrementally or to rebuild and why, and how it is reported."""
+"""Deciding: what is stored against what is defined; whether to refresh, to migrate or to rebuild and why; how it is reported."""

@@ -14,21 +14,24 @@ from dataclasses import dataclass, replace
 from dbt_idivm.adaptation.adapt import Adaptation, adapt
 from dbt_idivm.adaptation.work import MIGRATION, adaptation
 from dbt_idivm.cost.choice import REBUILD, Choice
+from dbt_idivm.definition.compiling import compiled
+from dbt_idivm.definition.define import caching_of, catalog_of
+from dbt_idivm.definition.fingerprint import fingerprint, used_columns
+from dbt_idivm.definition.keys import Key
+from dbt_idivm.definition.user_functions import called_functions
 from dbt_idivm.errors import Finding, IdivmError
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import Inputs, look_up
 from dbt_idivm.refresh.catalog.relations import DEFINITION, KEYS, describe
-from dbt_idivm.refresh.catalog.state import Consumed, Kept, State
+from dbt_idivm.refresh.catalog.state import Consumed, State
 from dbt_idivm.refresh.checks import proof
-from dbt_idivm.refresh.checks.keys import Key
-from dbt_idivm.refresh.checks.user_functions import called_functions
+from dbt_idivm.refresh.checks.questions import answered
 from dbt_idivm.refresh.decide.choose import choose_early, choose_unread, choose_ways
 from dbt_idivm.refresh.decide.costs import Costs
-from dbt_idivm.refresh.decide.fingerprint import fingerprint, kept_layout, used_columns
+from dbt_idivm.refresh.decide.difference import kept_layout
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
 from dbt_idivm.refresh.decide.planned import Planned, proof_key, question, with_cache
-from dbt_idivm.refresh.decide.planning import compiled
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
@@ -109,14 +112,16 @@ def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[
         return None
     then = Job(job.client, replace(job.request, sql=sql), job.config)
     inputs = yield from look_up(job.client, sql)
-    functions = yield from called_functions(job.client, sql, inputs, job.config.deterministic_functions)
-    inputs = replace(inputs, functions=functions)
+    called = called_functions(sql, inputs.views, job.config.deterministic_functions)
+    inputs = replace(inputs, functions=(yield from answered(job.client, called)))
     keys = {name: Key(tuple(each), "the stored view") for name, each in columns.items() if name in inputs.tables}
     if inputs.obstacles or inputs.unread is not None or len(keys) < len(columns) or not _are_consumed(inputs, state):
         return None
-    kept = state.kept if job.config.chooses_caches else Kept()
-    _, plan = yield from compiled(then, inputs, keys, kept, is_maintained=False)
-    found = kept_layout(then, work.stored, fingerprint(then.request, job.config, inputs, keys, plan))
+    chosen = state.kept.subviews if job.config.chooses_caches else ()
+    caching = caching_of(then.request, job.config, chosen)
+    asks = compiled(sql, catalog_of(inputs.for_definition, keys), caching, ways=(), dialect=job.dialect)
+    plan = (yield from answered(job.client, asks)).plan
+    found = kept_layout(then, work.stored, fingerprint(then.request, job.config, inputs.for_definition, keys, plan))
     # caches look up the keys of their own tables, possibly later, when they are rebuilt for their cost
     known = {name: key.columns for name, key in keys.items() if inputs.tables[name].table in plan.tables}
     return (plan, known) if dict(found) == dict(state.plan) else None
@@ -144,7 +149,7 @@ def consumed_by(planned: Planned, state: State) -> Mapping[str, Consumed] | None
 
 def fresh_columns(planned: Planned, inputs: Mapping[str, Consumed], old: Plan) -> Mapping[str, tuple[str, ...]]:
     """Input → columns whose types, at the versions to be read, are not covered by the fingerprint of the stored state."""
-    before = used_columns(planned.inputs, old)
+    before = used_columns(planned.inputs.for_definition, old)
     found = {
         name: tuple(each for each in columns if each not in before.get(name, {}))
         for name, columns in planned.used.items()

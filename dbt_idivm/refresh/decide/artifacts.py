@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+from dbt_idivm.digests import digest
 from dbt_idivm.explain import delta_script, explain
-from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.refresh.checks.proof import planner_version
-from dbt_idivm.refresh.decide.fingerprint import request_digest
+from dbt_idivm.refresh.decide.difference import request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.protocol import Artifacts

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from dbt_idivm.cache_names import is_cache
 from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.cost.upkeep import WithCaches, with_caches
+from dbt_idivm.definition.compiling import Compiled
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.catalog.state import Kept
 from dbt_idivm.refresh.decide.choose import Decision
 from dbt_idivm.refresh.decide.costs import changes_of
-from dbt_idivm.refresh.decide.planned import Source
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.plan import Plan
 
@@ -47,10 +47,10 @@ def reconsidered(decided: Decision, upkeep: float) -> tuple[Kept, Finding | None
     seconds that its current caches took before it."""
     planned, choice = decided.work.planned, decided.choice
     is_chosen = decided.work.job.config.chooses_caches and choice is not None and REBUILD in choice.estimates
-    if not is_chosen or choice is None or planned.source is None:
+    if not is_chosen or choice is None or planned.compiled is None:
         return planned.kept, None
     now = choice.estimate + upkeep
-    variants = _Variants(decided, planned.source, _LOOKING * now)
+    variants = _Variants(decided, planned.compiled, _LOOKING * now)
     return _still(variants, planned.kept) if planned.kept.subviews else _new(variants, planned.kept, choice, now)
 
 
@@ -84,10 +84,10 @@ def _new(variants: _Variants, kept: Kept, choice: Choice, now: float) -> tuple[K
 class _Variants:
     """The same view with other caches, after the same changes. `within`: seconds in which candidates are planned."""
 
-    def __init__(self, decided: Decision, source: Source, within: float) -> None:
+    def __init__(self, decided: Decision, compiled: Compiled, within: float) -> None:
         work = decided.work
         invocation = work.job.client.invocation
-        self.source, self.ways, self.sizes = source, work.job.config.ways, work.planned.sizes
+        self.compiled, self.ways, self.sizes = compiled, work.job.config.ways, work.planned.sizes
         self.hidden = work.planned.hidden
         self.view = self.sizes.get(work.stored.table)
         self.counts = {
@@ -101,7 +101,7 @@ class _Variants:
 
     def best(self) -> _Variant | None:
         """The greedy choice: the cache that saves most, then further ones as long as they save much as well."""
-        found = list(self._with_one_more((), self.source.candidates()[:_MOST_CANDIDATES]))
+        found = list(self._with_one_more((), self.compiled.candidates()[:_MOST_CANDIDATES]))
         best = min(found, key=_refresh, default=None)
         useful = [each.subviews[0] for each in sorted(found, key=_refresh)]
         while best is not None and len(best.subviews) < _MOST_CACHES:
@@ -123,7 +123,7 @@ class _Variants:
     def of(self, subviews: tuple[str, ...]) -> _Variant | None:
         """The variant with these caches; None if they are not possible, or the size of a table is unknown."""
         with suppress(IdivmError, ValueError):
-            plan = self.source.keeping(subviews).plan(self.ways)
+            plan = self.compiled.with_caches(subviews, self.ways)
             if all(table in self.sizes for table in plan.base_tables):
                 return _Variant(subviews, plan, with_caches(plan, self.sizes, self.counts, self.view, self.prices))
         return None

@@ -12,12 +12,12 @@ from dbt_idivm.cost.measure import Measure, total
 from dbt_idivm.cost.reaching import incremental_by_reach
 from dbt_idivm.cost.sizes import Size, of_rows, width
 from dbt_idivm.cost.work import READING, Changes, Situation, TableChanges, expected, incremental, rebuild, source_rows
+from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.catalog.state import Consumed
 from dbt_idivm.refresh.changes.moves import BROADCAST_ROWS, Move
-from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.outcome import named
 from dbt_idivm.refresh.decide.planned import Planned

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dbt_idivm.refresh.decide.config import ModelConfig
+from dbt_idivm.definition.config import ModelConfig
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.script.dialect import Dialect
 
 

@@ -13,7 +13,7 @@ from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.catalog import sizes
 from dbt_idivm.refresh.catalog.retention import NAMES, age, in_words
 from dbt_idivm.refresh.changes.moves import Move, moves
-from dbt_idivm.refresh.decide.fingerprint import difference, kept_layout
+from dbt_idivm.refresh.decide.difference import difference, kept_layout
 from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dbt_idivm.cost.choice import Choice
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import Finding
-from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, LOG_SUFFIX
 from dbt_idivm.refresh.decide.artifacts import artifacts
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.planned import Planned
-from dbt_idivm.refresh.protocol import Artifacts, Cost, InputChange, Mode, ModelRequest, Outcome
-from dbt_idivm.relation_name import name_parts
+from dbt_idivm.refresh.protocol import Artifacts, Cost, InputChange, Mode, Outcome
+from dbt_idivm.relation_name import HIDDEN_SUFFIX, LOG_SUFFIX, name_parts
 
 Relation = tuple[str, str, Literal["table", "view"]]  # schema, identifier, type
 

@@ -2,51 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from dbt_idivm.compiler import cache_candidates, compile_plan
-from dbt_idivm.context import Caching
 from dbt_idivm.cost.sizes import Size
+from dbt_idivm.definition.compiling import Compiled
+from dbt_idivm.definition.fingerprint import LAYOUT, fingerprint, used_columns
+from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import Finding
-from dbt_idivm.frontend.lower import Lowered
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.relations import Described
 from dbt_idivm.refresh.catalog.state import Kept
-from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, LOG_SUFFIX
-from dbt_idivm.refresh.checks.keys import Key, KeyedInput, key_of_ids
+from dbt_idivm.refresh.checks.keys import KeyedInput
 from dbt_idivm.refresh.checks.proof import Proof, Question
-from dbt_idivm.refresh.decide.fingerprint import LAYOUT, fingerprint, used_columns
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.protocol import InputChange
-from dbt_idivm.relation_name import with_suffix
+from dbt_idivm.relation_name import HIDDEN_SUFFIX, LOG_SUFFIX, with_suffix
 from dbt_idivm.script.plan import Cache, Plan
-from dbt_idivm.script.ways import WayName
 
 # Codes of refusals for which a rebuild over unchanged inputs may give other rows: sampling, random values, time, unknown
 # functions.
 _UNREPEATABLE = frozenset({"IDIVM-204", "IDIVM-206", "IDIVM-213", "IDIVM-226", "IDIVM-230", "IDIVM-234", "IDIVM-236"})
-
-
-@dataclass(frozen=True)
-class Source:
-    """The input of the planner."""
-
-    lowered: Lowered
-    caching: Caching
-
-    def plan(self, ways: Sequence[WayName], cache_ways: Sequence[WayName] | None = None) -> Plan:
-        """Compile a plan with these ways. Raises as `compile_plan` does."""
-        return compile_plan(self.lowered.root, self.lowered.output, ways=ways, cache_ways=cache_ways, caching=self.caching)
-
-    def candidates(self) -> tuple[str, ...]:
-        """Digests of the subviews that may be cached."""
-        return cache_candidates(self.lowered.root, self.lowered.output, self.lowered.subviews)
-
-    def keeping(self, subviews: Sequence[str]) -> Source:
-        """The source with caches of these subviews instead."""
-        return replace(self, caching=replace(self.caching, chosen=tuple(subviews)))
 
 
 @dataclass(frozen=True)
@@ -64,7 +41,7 @@ class Planned:
     through: Mapping[str, InputChange] = field(default_factory=dict)  # input, as the user wrote it → what the caches read of it
     proof: Proof | None = None
     keeps_view: bool = True  # if not, `table` is the log of its changes
-    source: Source | None = None
+    compiled: Compiled | None = None
     kept: Kept = field(default_factory=Kept)
     sizes: Mapping[str, Size] = field(default_factory=dict)  # table → size, if known; for estimates only
 
@@ -101,7 +78,7 @@ def planned_model(
     job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, refusal: Finding | None, codes: tuple[str, ...] = ()
 ) -> Planned:
     """Combine the parts. `codes`: codes of the errors that prevent a plan."""
-    relation, keeps_view = job.request.relation, job.config.keeps_view
+    relation, keeps_view, facts = job.request.relation, job.config.keeps_view, inputs.for_definition
     suffix = LOG_SUFFIX if not keeps_view else HIDDEN_SUFFIX if plan and plan.hidden else ""
     return Planned(
         inputs,
@@ -110,8 +87,8 @@ def planned_model(
         refusal,
         with_suffix(relation, suffix),
         inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes),
-        fingerprint(job.request, job.config, inputs, keys, plan),
-        used_columns(inputs, plan),
+        fingerprint(job.request, job.config, facts, keys, plan),
+        used_columns(facts, plan),
         keeps_view=keeps_view,
     )
 
@@ -119,8 +96,9 @@ def planned_model(
 def with_cache(planned: Planned, cache: Cache, facts: Described, commit: Commit) -> Planned:
     """Add the cache, as it was after `commit`, to the inputs."""
     found = Input(cache.table, cache.table, facts, commit)
-    keys = {**planned.keys, **({cache.table: key_of_ids(found, cache.key, "the IDs of a cache")} if cache.key else {})}
-    return replace(planned, inputs=replace(planned.inputs, tables={**planned.inputs.tables, cache.table: found}), keys=keys)
+    key = {cache.table: Key(cache.key, "the IDs of a cache", found.for_definition.has_unique_ids)} if cache.key else {}
+    inputs = replace(planned.inputs, tables={**planned.inputs.tables, cache.table: found})
+    return replace(planned, inputs=inputs, keys={**planned.keys, **key})
 
 
 def question(job: Job, planned: Planned) -> Question:

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TypeAlias, TypeVar
 
 from dbt_idivm.deep import deep_recursion
-from dbt_idivm.errors import Place
+from dbt_idivm.errors import Place, Refused
 from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ def driven(steps: Steps[T], answer: Callable[[Statement], Reply]) -> T:
         reply = answer(statement)
 
 
-class EngineFailure(Exception):
+class EngineFailure(Refused):
     """The engine refused a statement."""
 
     def __init__(self, statement: Statement, error: EngineError) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.refresh.catalog.relations import OWNER, describe
-from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, LOG_SUFFIX, NEW_SUFFIX
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.staging import is_scratch
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.refresh.protocol import ModelRequest, Outcome
+from dbt_idivm.refresh.protocol import Outcome
+from dbt_idivm.relation_name import HIDDEN_SUFFIX, LOG_SUFFIX, NEW_SUFFIX
 
 
 def is_auxiliary(identifier: str, name: str) -> bool:

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
+from dbt_idivm.definition.config import FEED
+from dbt_idivm.definition.request import Ignored, KeyCandidate
 from dbt_idivm.errors import Finding, listed, nearest
 from dbt_idivm.refresh.catalog import history
-from dbt_idivm.refresh.catalog.relations import FEED, describe
+from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.retention import NAMES, in_words
 from dbt_idivm.refresh.catalog.state import Consumed
 from dbt_idivm.refresh.changes.moves import move_over
 from dbt_idivm.refresh.changes.proving import doubted, reason_of
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
-from dbt_idivm.refresh.protocol import Ignored, KeyCandidate, Statement
+from dbt_idivm.refresh.protocol import Statement
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
+from dbt_idivm.definition.config import FEED
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.apply.watermark import guard_from
 from dbt_idivm.refresh.catalog import history
-from dbt_idivm.refresh.catalog.relations import FEED, OWNER, describe
+from dbt_idivm.refresh.catalog.relations import OWNER, describe
 from dbt_idivm.refresh.catalog.state import encode
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.scoped import committed

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from dbt_idivm.cache_names import is_cache
 from dbt_idivm.refresh.catalog.relations import LOG, OWNER, Described, describe
-from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 from dbt_idivm.refresh.upkeep.shared_caches import Kind, caches_of, unused
-from dbt_idivm.relation_name import name_parts, with_suffix
+from dbt_idivm.relation_name import LOG_SUFFIX, name_parts, with_suffix
 
 
 @dataclass(frozen=True)

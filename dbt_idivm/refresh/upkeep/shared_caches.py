@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from dbt_idivm.cache_names import is_cache, owner_of_caches
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.refresh.catalog.relations import LOG, OWNER, Described, describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import read_stored_view
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.refresh.protocol import ModelRequest, Outcome
+from dbt_idivm.refresh.protocol import Outcome
 from dbt_idivm.relation_name import name_parts
 
 Kind: TypeAlias = Literal["table", "view"]

@@ -82,7 +82,7 @@ class Subject:
     @property
     def read(self) -> tuple[str, ...]:
         """All tables that a model reads, including models without a plan."""
-        return tuple(sorted({info.table for each in self.maintained.tables.values() for info in each.values()}))
+        return tuple(sorted(self.maintained.read))
 
 
 def subject(project: Project, sizes: Callable[[str], float | None] = lambda table: None, given: Collection[str] = ()) -> Subject:

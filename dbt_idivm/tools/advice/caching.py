@@ -48,8 +48,7 @@ def cached(project: Project, estimates: Estimates) -> tuple[Cached, ...]:
 def _each(project: Project, estimates: Estimates, model: Model) -> Iterator[Cached]:
     """The cost of each choice of caches."""
     node, refreshes = project.keys.nodes[model.unique_id], estimates.setting.refreshes
-    names = project.subviews.get(model.unique_id, ())
-    choices: list[Caches] = ["all", *((name,) for name in names)]
+    choices: list[Caches] = ["all", *((name,) for name in project.subviews(node))]
     for caches in choices:
         varied = with_nodes(project, {model.unique_id: with_config(node, caches=caches)})
         models = {each.name: each for each in varied.project.planned()}

@@ -72,7 +72,7 @@ def keyed(project: Project, estimates: Estimates, asked: Sequence[Key]) -> tuple
     """
     found = []
     nodes = {name: node for node in project.keys.nodes.values() for name in relation_names(node)}
-    for table in sorted({info.table for each in project.tables.values() for info in each.values()} - set(estimates.made)):
+    for table in sorted(project.read - set(estimates.made)):
         node = nodes.get(table)
         if node is None:
             continue

@@ -12,10 +12,10 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 from dbt_idivm.artifacts import Node, own_config
+from dbt_idivm.definition.define import Definition
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.project import Project
 from dbt_idivm.schema_file import SchemaFileError
-from dbt_idivm.script.plan import Plan
 
 STORED = ("table", "incremental")  # kinds of models that could be maintained instead
 
@@ -39,25 +39,26 @@ def with_nodes(project: Project, nodes: Mapping[str, Node]) -> Variant:
             if (found := project.manifest.get(part, {}))
         },
     }
-    varied = Project(manifest, project.catalog, dict(project.plans), dict(project.tables), dict(project.subviews))
+    varied = Project(manifest, project.catalog, dict(project.definitions))
     different, replanned = set(nodes), set()
     for unique_id in ordered(varied):
         node = varied.keys.nodes[unique_id]
         read = {each["unique_id"] for each in varied.keys.inputs(node).values()}
         if unique_id not in nodes and read.isdisjoint(different):
             continue
-        before = varied.plans.pop(unique_id, None)
+        before = varied.definitions.pop(unique_id, None)
         replanned.add(unique_id)
         with suppress(IdivmError, SchemaFileError):
             varied.plan(node)
-        if _interface(before) != _interface(varied.plans.get(unique_id)):
+        if _interface(before) != _interface(varied.definitions.get(unique_id)):
             different.add(unique_id)
     return Variant(varied, frozenset(replanned))
 
 
-def _interface(plan: Plan | Exception | None) -> object:
-    """The properties of a plan that its readers' plans depend on."""
-    if not isinstance(plan, Plan):
+def _interface(known: Definition | Exception | None) -> object:
+    """The properties of a model's plan that its readers' plans depend on."""
+    plan = known.plan if isinstance(known, Definition) else None
+    if plan is None:
         return None
     kinds = tuple(plan.root.types[each.attribute].sql() for each in plan.columns)
     return plan.columns, kinds, plan.root.ids, plan.root.unique

@@ -9,11 +9,11 @@ from sqlglot.errors import TokenError
 
 from dbt_idivm.adaptation.adapt import adapt
 from dbt_idivm.artifacts import Node, dbt_config, own_config
+from dbt_idivm.definition.config import CHOOSING
+from dbt_idivm.definition.fingerprint import LAYOUT, had_no_plan
 from dbt_idivm.errors import IdivmError, listed
 from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.project import Project, columns_of_plan
-from dbt_idivm.refresh.decide.config import CHOOSING
-from dbt_idivm.refresh.decide.fingerprint import LAYOUT, had_no_plan
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.tools.advice.show import seconds

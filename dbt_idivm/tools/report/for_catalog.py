@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from dbt_idivm.cache_names import without_digest
 from dbt_idivm.project import Project
-from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, LOG_SUFFIX
-from dbt_idivm.relation_name import name_parts, with_suffix
+from dbt_idivm.relation_name import HIDDEN_SUFFIX, LOG_SUFFIX, name_parts, with_suffix
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.tools.report import text
 from dbt_idivm.tools.report.facts import Model, Refresh

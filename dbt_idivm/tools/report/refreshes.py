@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from zoneinfo import ZoneInfo
 
 from dbt_idivm.cache_names import without_digest
+from dbt_idivm.definition.fingerprint import had_no_plan
 from dbt_idivm.refresh.catalog.history import Commit, number
 from dbt_idivm.refresh.catalog.state import State, read
-from dbt_idivm.refresh.decide.fingerprint import had_no_plan
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.tools.report.facts import Refresh, What
 

@@ -20,40 +20,46 @@ from dbt_idivm.algebra.expressions import operand
 from dbt_idivm.algebra.guards import guarded_text
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.context import Catalog, TableInfo, UserFunction
-from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.context import Catalog, PlainView, TableInfo, UserFunction
+from dbt_idivm.definition.facts import DescribedFunction, SqlFunction
+from dbt_idivm.definition.questions import Asks, ColumnsOf, FunctionNamed, ask
+from dbt_idivm.errors import IdivmError, Refused, finding
 from dbt_idivm.frontend import user_functions
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.operators import OneRow, Project, Scan
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.refresh.catalog.inputs import Inputs
-from dbt_idivm.refresh.catalog.user_functions import DescribedFunction, SqlFunction, describe_function
-from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.relation_name import name_parts, relation_name
 from dbt_idivm.script.bind import relation_query
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.dialect import DELTA, Dialect
 
 _ONE_ROW: Relation = OneRow()
 
 
-def called_functions(client: Client, sql: str, inputs: Inputs, listed: Iterable[str]) -> Steps[dict[str, DescribedFunction]]:
-    """Name → those of the listed functions that a SELECT, or a view that it reads, calls."""
+def called_functions(
+    sql: str, views: Mapping[str, PlainView], listed: Iterable[str]
+) -> Asks[dict[str, DescribedFunction | None]]:
+    """Name → those of the listed functions that a SELECT, or one of the views that it reads, calls."""
     wanted = set(listed)
-    trees = [Text(text).parse() for text in (sql, *(view.text for view in inputs.views.values()))] if wanted else []
+    trees = [Text(text).parse() for text in (sql, *(view.text for view in views.values()))] if wanted else []
     names = {name for tree in trees if isinstance(tree, exp.Query) for name, _ in user_functions.calls(tree)}
-    found = {}
+    found: dict[str, DescribedFunction | None] = {}
     for name in sorted(names & wanted):
-        found[name] = yield from describe_function(client, name)
+        found[name] = yield from ask(FunctionNamed(name))
     return found
 
 
-def usable(functions: Mapping[str, DescribedFunction]) -> dict[str, UserFunction]:
-    """The functions as the planner needs them. Raises IDIVM-234 for those that are not deterministic functions of one row."""
+def usable(functions: Mapping[str, DescribedFunction | None]) -> dict[str, UserFunction]:
+    """The functions as the planner needs them; the user is believed about those that are not described (None).
+
+    Raises IDIVM-234 for those that are not deterministic functions of one row.
+    """
     found, wrong = {}, []
     for name, each in functions.items():
+        if each is None:
+            found[name] = UserFunction()
+            continue
         problem = each.problem or (_problem(name, each.sql) if each.sql is not None else None)
         if problem:
             wrong.append(finding(234, function=name, problem=problem))
@@ -111,13 +117,14 @@ def _parameters(function: SqlFunction) -> tuple[Attribute, ...] | None:
     return tuple(found)
 
 
-def typed(client: Client, root: Operator, functions: Mapping[str, UserFunction]) -> Steps[dict[str, UserFunction]]:
+def typed(dialect: Dialect, root: Operator, functions: Mapping[str, UserFunction]) -> Asks[dict[str, UserFunction]]:
     """Add the result types of the functions, where all calls in a plan have the same type. Raises IDIVM-234 for functions that
     Spark does not consider deterministic functions of one row."""
     kinds: dict[str, set[str]] = {}
     for name, rows, call in _calls(root):
-        if functions[name].untyped:
-            kinds.setdefault(name, set()).add((yield from _type_of_call(client, name, rows, call)))
+        kind = (yield from _type_of_call(dialect, name, rows, call)) if functions[name].untyped else None
+        if kind is not None:
+            kinds.setdefault(name, set()).add(kind)
     found = {name: replace(function, untyped=False) for name, function in functions.items()}
     return {
         name: replace(function, returns=next(iter(kinds[name]))) if len(kinds.get(name, ())) == 1 else function
@@ -125,24 +132,23 @@ def typed(client: Client, root: Operator, functions: Mapping[str, UserFunction])
     }
 
 
-def _type_of_call(client: Client, name: str, rows: Relation, call: exp.Expr) -> Steps[str]:
-    """The type of the call over these rows, if Spark accepts it in a join condition; "unknown" inside a lambda. Raises
-    IDIVM-234."""
+def _type_of_call(dialect: Dialect, name: str, rows: Relation, call: exp.Expr) -> Asks[str | None]:
+    """The type of the call over these rows, if Spark accepts it in a join condition; "unknown" inside a lambda; None if nobody
+    can tell. Raises IDIVM-234."""
     one_row = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), "one")])
-    read = relation_query(rows, Binding(dialect=client.dialect)) if rows.columns else one_row
+    read = relation_query(rows, Binding(dialect=dialect)) if rows.columns else one_row
     whole = _closed(call)
     query = (
         exp.Select(expressions=[exp.alias_(whole.copy(), "value")])
         .from_(subquery(read, "v"))
         .join(subquery(one_row.copy(), "o"), on=exp.Is(this=operand(whole), expression=exp.null()))
     )
-    question = client.commands.describe_query(client.dialect.sql(query), f"a join on {name}")
     try:
-        found = yield from client.ask(question)
-    except EngineFailure as failure:
+        columns = yield from ask(ColumnsOf(dialect.sql(query), f"a join on {name}"))
+    except Refused as failure:
         problem = f"Spark does not take it for a deterministic function of one row: {failure.first_line}"
         raise IdivmError(finding(234, function=name, problem=problem)) from failure
-    return str(found.rows[0][1]) if whole is call else "unknown"
+    return None if columns is None else columns[0][1] if whole is call else "unknown"
 
 
 def _calls(root: Operator) -> Iterator[tuple[str, Relation, exp.Expr]]:

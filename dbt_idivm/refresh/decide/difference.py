@@ -1,26 +1,17 @@
-"""Fingerprints of stored views: the parts that their rows depend on, and the reason for a difference from the planned view."""
+"""Why a stored view does not have the fingerprint of the planned one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dbt_idivm.context import PlainView
+from dbt_idivm.definition.fingerprint import CACHES, LAYOUT, had_no_plan
+from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.frontend.dialect import code_of
-from dbt_idivm.frontend.tables import depends_on_order
-from dbt_idivm.refresh.catalog.inputs import Inputs
 from dbt_idivm.refresh.catalog.relations import INPUTS, describe
-from dbt_idivm.refresh.catalog.state import CACHES, digest
 from dbt_idivm.refresh.catalog.stored_view import StoredView
-from dbt_idivm.refresh.checks.keys import Key
-from dbt_idivm.refresh.decide.config import ModelConfig
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.engine.client import Client, listed_columns
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.refresh.protocol import ModelRequest
-from dbt_idivm.script.plan import Plan
-
-LAYOUT = "layout"  # the part of the fingerprint that does not affect rows
 
 
 def request_digest(job: Job) -> str:
@@ -28,53 +19,6 @@ def request_digest(job: Job) -> str:
     request, config = job.request, job.config
     declared = {name: [(key.columns, key.source) for key in found] for name, found in request.keys.items()}
     return digest(request.sql, declared, dict(request.input_names), dict(request.session), repr(config))
-
-
-def used_columns(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]:
-    """Input → {column: type} for the columns that the plan reads (all columns without a plan), in the order of `*`."""
-    found: dict[str, dict[str, str]] = {}
-    for name, each in inputs.tables.items():
-        names = (
-            None if plan is None else {a.name for scan in plan.base_scans if scan.table == each.table for a in scan.read_columns}
-        )
-        found[name] = {a.name: a.type for a in each.in_order if names is None or a.name in names}
-    return found
-
-
-def fingerprint(
-    request: ModelRequest, config: ModelConfig, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None
-) -> dict[str, str]:
-    """The parts of everything that the stored rows depend on, except the rows of the inputs."""
-    columns = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
-    caches = {CACHES: digest([(cache.table, cache.plan.digest) for cache in plan.caches])} if plan and plan.caches else {}
-    used = used_columns(inputs, plan)
-    texts = (request.sql, *(view.text for view in inputs.views.values()))
-    # Wrong without it: where a column of a table is moved, a `*` pairs it with another column of a UNION.
-    order = ([(name, *columns) for name, columns in used.items()],) if any(map(depends_on_order, texts)) else ()
-    called = {"functions": digest(digests_of(inputs))} if inputs.functions else {}
-    return {
-        # the texts of plain views are part of the definition
-        "sql": digest(code_of(request.sql), {name: _definition(view) for name, view in inputs.views.items()}),
-        "keys": digest({name: key.columns for name, key in keys.items()}) if plan else "",
-        "stored": digest(columns),
-        "ansi": request.session.get("ansi", ""),
-        "time_zone": request.session.get("time_zone", ""),
-        **caches,
-        **called,
-        **({} if config.keeps_view else {"output": config.output}),
-        "inputs": digest(used, *order),
-        LAYOUT: config.layout,
-    }
-
-
-def _definition(view: PlainView) -> object:
-    """Identity of a plain view: its text, and its columns unless they follow the text."""
-    return code_of(view.text) if view.columns is None else (code_of(view.text), view.columns)
-
-
-def digests_of(inputs: Inputs) -> dict[str, str]:
-    """User function → hash of its definition."""
-    return {name: each.digest for name, each in inputs.functions.items()}
 
 
 def difference(
@@ -106,12 +50,6 @@ def difference(
     if CACHES in changed:
         return finding(402, what="other caches")
     return finding(402, what="other keys" if "keys" in changed else "another set of stored columns")
-
-
-def had_no_plan(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    """Whether the model had no plan before and has one now. Without a plan all columns count as read and there are no keys, so
-    differences in those do not mean that the inputs have changed."""
-    return before.get("keys") == "" and bool(now.get("keys"))
 
 
 def kept_layout(job: Job, stored: StoredView, now: Mapping[str, str]) -> Mapping[str, str]:

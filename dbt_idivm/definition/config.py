@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from dbt_idivm.context import WORDS, Caches, caches_of
+from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.frontend.user_functions import is_built_in
-from dbt_idivm.refresh.catalog.relations import FEED
-from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.relation_name import as_named, name_parts
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, WayName
 
@@ -39,6 +38,7 @@ _DBT_CHOICES: Mapping[str, tuple[str, ...]] = {
 
 T = TypeVar("T")
 
+FEED = "delta.enableChangeDataFeed"
 DELETION_VECTORS = "delta.enableDeletionVectors"
 _FUNCTION_PARTS = 3
 _VOLATILE = "IDIVM-206"
