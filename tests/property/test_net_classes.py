@@ -42,6 +42,17 @@ def test_classes(before: dict[int, tuple[int, int]], after: dict[int, tuple[int,
         assert same or empty >= {name for name in ("ins", "del", "plus", "minus") if not expected[name]}, "and is found"
 
 
+def test_a_zero_that_gets_a_sign() -> None:
+    """It is another value: a row that moves with it is none that stays."""
+    scan = Scan("t", "t", (Attribute("k", "int"), Attribute("moves", "double"), Attribute("stays", "int")), ("k",))
+    split, images = frozenset({"t__moves"}), [((1, 0.0, 1), -1), ((1, -0.0, 1), 1)]
+    net = InlineDiff(("k", "moves", "stays"), tuple(((k, str(moves), stays), sign) for (k, moves, stays), sign in images))
+    expected, found = classify(scan, net, split), in_engine(scan, split, images)
+    assert len(expected["rec"]) == 2 and {name: found[name].total() for name in CLASSES} == {
+        name: len(expected[name]) for name in CLASSES
+    }
+
+
 def known_of_keys(key: tuple[str, ...]) -> tuple[frozenset[DiffClass], str | None, str | None]:
     """The classes that are known to have no rows, and between what the new keys are."""
     feed = FeedDiff("t", 0, 1)
@@ -53,7 +64,8 @@ def known_of_keys(key: tuple[str, ...]) -> tuple[frozenset[DiffClass], str | Non
 
 def in_engine(scan: Scan, split: frozenset[str], rows: list[tuple[Row, int]]) -> dict[DiffClass, Counter[Row]]:
     """The rows of each class, as a statement over the staged net diff finds them."""
-    DATABASE.execute("CREATE OR REPLACE TABLE t__changes (k INT, moves INT, stays INT, _change_type VARCHAR)")
+    columns = ", ".join(f"{each.name} {each.type}" for each in scan.attributes)
+    DATABASE.execute(f"CREATE OR REPLACE TABLE t__changes ({columns}, _change_type VARCHAR)")
     for row, sign in rows:
         DATABASE.execute("INSERT INTO t__changes VALUES (?, ?, ?, ?)", [*row, "insert" if sign > 0 else "delete"])
     binder = Binding(changes=NetChanges({"t": FeedDiff("t", 0, 1)}), dialect=DUCKDB).statement()

@@ -6,6 +6,7 @@ import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlglot import parse_one
 
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.frontend.lower import lower
@@ -94,3 +95,10 @@ def test_the_usual_conditions_are_judged(condition: str) -> None:
 @pytest.mark.parametrize("condition", ["t.p > 100", "t.i + 0 > 100", "t.s = 'a\\\\b'", "t.s LIKE 'z%'", "t.s = 1"])
 def test_what_is_not_sure_is_kept(condition: str) -> None:
     assert judged(condition, (1, 0, "a", "2023-12-31", False, "1.00"))
+
+
+@pytest.mark.parametrize("condition", ["s = 'A'", "s IN ('A', 'B')", "s < 'B'", "NOT (s > 'B')"])
+def test_texts_under_a_collation_are_kept(condition: str) -> None:
+    """They are compared in another way: under this one 'a' is 'A'."""
+    tested = [parse_one(condition)]
+    assert not may_hold(tested, {"s": ("a", "string")}) and may_hold(tested, {"s": ("a", "string collate UTF8_LCASE")})

@@ -80,6 +80,14 @@ def test_keys(sql: str, ids: set[str], key: set[str] | None) -> None:
             {"orders__cid", "v__one", "v__n"},
         ),
         ("select id from customers c where not exists (select 1 from orders o where o.cid = c.id)", set()),
+        ("select posexplode(split(note, ',')) as (n, part) from orders where id > 0", {"orders__id", "v__pos"}),
+        # a row without elements
+        ("select posexplode_outer(split(note, ',')) as (n, part) from orders where id > 0", {"orders__id"}),
+        # an ID that one branch lacks
+        (
+            "select cid from orders where id > 0 and cid > 0 union all select id from customers where id > 0",
+            {"v__branch", "v__cid"},
+        ),
     ],
 )
 def test_nulls(sql: str, never_null: set[str]) -> None:

@@ -97,6 +97,7 @@ def test_a_doubt_is_that_of_all_models_of_a_run() -> None:
     run = Invocation()
     first, second = engine.drive(MODEL, run), engine.drive(bag, run)
     assert len(first.warnings) == 1 and not second.warnings and not asked(engine)
+    assert [each.inputs["orders"].rows for each in (first, second)] == [2, 2], "not the four of the feed"
 
 
 def test_a_difference_that_is_none_is_not_looked_for_again() -> None:
@@ -172,6 +173,15 @@ def test_rows_that_a_compaction_loses() -> None:
     engine.reads["difference"] = ((7, "old", -1),)
     outcome = engine.drive(MODEL)
     assert outcome.mode == "incremental" and "its files have 1 row less" in outcome.warnings[0]
+
+
+@pytest.mark.parametrize(("removed", "write"), [(0, "append to main.v"), (1, "merge into main.v")])
+def test_a_large_append_whose_files_take_the_place_of_others(removed: int, write: str) -> None:
+    """The commit says that it only appends. If it also removes a file, its change feed has deleted rows."""
+    engine = made(reads_logs=True)
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": "5000"}, parameters={"mode": "Append"})
+    engine.actions["main.o", 2] = (0, 1 + removed, removed, 5000, 0)
+    assert engine.drive(MODEL).mode == "incremental" and engine.labels("write") == [write]
 
 
 @pytest.mark.parametrize(("shown", "state"), [(COUNTED, "ok"), ({"update_postimage": 1}, "warning")])

@@ -9,6 +9,7 @@ import pytest
 
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import state
+from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 from tests.unit.fake_engine import FakeEngine, Table, model
 from tests.unit.test_refresh_choose import over_a_cache
@@ -146,6 +147,31 @@ def test_a_cache_that_another_run_refreshes_further_before_the_view_reads_it(is_
     of_cache = next(each for each in reversed(states) if each is not None)
     assert of_view is not None and of_view.versions == {**of_cache.versions, cache: len(states) - 1}
     assert engine.drive(request).mode == "noop"
+
+
+def test_a_cache_that_an_older_run_rebuilds_before_the_view_reads_it() -> None:
+    """The rows of the cache are of older versions than this run has pinned: the view does not say that they are newer."""
+    engine, request = over_a_cache()
+    cache = f"main.{engine.drive(request).relations[-1][1]}"
+    other, older = replace(request, name="w", identifier="w", run_id="older"), Invocation()
+    engine.drive(other, older)
+    change(engine)
+    engine.reads |= {"net diff of main.p": ((9, 1, 1),), "net diff of": (("x", 9, 1, 1),)}
+    answer, written = engine.answer, len(engine.tables[cache].commits)
+
+    def rebuilt(statement: Statement) -> Reply:
+        if statement.label == f"history of {cache}" and len(engine.tables[cache].commits) > written:
+            engine.answer = answer  # type: ignore[method-assign]
+            log = engine.log
+            engine.drive(replace(other, full_refresh=True), older)
+            engine.log = log
+        return answer(statement)
+
+    engine.answer = rebuilt  # type: ignore[method-assign]
+    assert engine.drive(request).mode == "incremental"
+    of_view, of_cache = (state.read(engine.tables[name].commits[-1][-1]) for name in ("main.v__idivm", cache))
+    assert of_view is not None and of_cache is not None
+    assert of_view.versions == {**of_cache.versions, cache: len(engine.tables[cache].commits) - 1}
 
 
 @pytest.mark.parametrize("config", [{}, {"output": "diffs"}])

@@ -242,6 +242,18 @@ def test_a_large_change_stays_in_the_engine(engine: FakeEngine) -> None:
     ]
     assert outcome.inputs["orders"].rows is None and outcome.statements == 5
     assert any("BROADCAST" in s.sql for s in engine.log) and not engine.staged, "staged rows are dropped"
+    feeds = [each.sql for each in engine.log if "TABLE_CHANGES" in each.sql]
+    assert len(feeds) == 4 and all("TABLE_CHANGES('main.o', 2, 2)" in each for each in feeds), "version 1 is in the view"
+
+
+def test_a_change_of_a_variant_alone(engine: FakeEngine) -> None:
+    """The rows that are fetched do not show it, because no VARIANT is fetched: the parts of it are computed from the feed."""
+    engine.source("t", id="int", v="variant")
+    parts = model("select id, try_variant_get(v, '$.a', 'int') as a from main.t", {"t": "id"})
+    built(engine, parts)
+    engine.tables["main.t"].commit("UPDATE", {"numUpdatedRows": "1"})
+    engine.reads["net diff"] = ()
+    assert engine.drive(parts).mode == "incremental" and engine.labels("write") == ["merge into main.v"]
 
 
 def test_new_keys_are_looked_up_where_they_may_be(engine: FakeEngine) -> None:
@@ -741,6 +753,23 @@ def test_a_view_that_is_further_than_this_run(engine: FakeEngine) -> None:
     change(engine)
     engine.drive(MODEL)
     assert engine.drive(MODEL, run).mode == "noop"
+
+
+def test_a_view_that_is_further_than_this_run_in_one_of_its_inputs(engine: FakeEngine) -> None:
+    """The state keeps the newer version. With the older one the next run would apply the same changes again."""
+    engine.source("c", id="int", name="string")
+    joined = model("select o.id, c.name from main.o join main.c on o.id = c.id", {"o": "id", "c": "id"})
+    built(engine, joined)
+    older = Invocation()
+    other = model("select id, name from main.c", {"c": "id"})
+    engine.drive(replace(other, name="w", identifier="w"), older)
+    engine.tables["main.c"].commit("WRITE", {"numOutputRows": "1"})
+    engine.reads["net diff"] = MOVED
+    assert engine.drive(joined).mode == "incremental"
+    change(engine)
+    assert engine.drive(joined, older).mode == "incremental"
+    found = state.read(engine.tables["main.v"].commits[-1][-1])
+    assert found is not None and {name: each.version for name, each in found.inputs.items()} == {"main.o": 2, "main.c": 2}
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,12 @@ def test_null_keys_stay() -> None:
     assert "a.k BETWEEN 1 AND 1 OR a.k IS NULL" in add_key_ranges(sqlglot.parse_one(sql, dialect="spark"), TYPES).sql("spark")
 
 
+@pytest.mark.parametrize("join", ["main.u AS u LEFT JOIN d", "d RIGHT JOIN main.u AS u", "main.u AS u FULL JOIN d"])
+def test_null_keys_of_padded_rows_stay(join: str) -> None:
+    sql = f"WITH {ROWS} SELECT a.k FROM main.t AS a JOIN (SELECT d.k AS key FROM {join} ON d.k = u.x) AS p ON a.k <=> p.key"
+    assert "a.k BETWEEN -7 AND 4 OR a.k IS NULL" in add_key_ranges(sqlglot.parse_one(sql, dialect="spark"), TYPES).sql("spark")
+
+
 def test_not_through_outer_joins() -> None:
     assert rows("a.k = d.k", "main.t AS a LEFT JOIN d ON ") == []
     assert rows("a.k = d.k FULL JOIN main.u AS u ON u.k = a.k") == []
