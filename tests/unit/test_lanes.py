@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import find, settings
 from hypothesis import strategies as st
 
-from tests.lanes import BUDGETS, PURE, Seconds, lane, scope
+from tests.lanes import BUDGETS, PURE, REFERENCE, Seconds, lane, scope, slowness
 from tests.near import ROOT, defined_in, distances
 from tests.property.coverage import Coverage
 from tests.property.directed import DIRECTED, ON_SPARK
@@ -35,6 +36,23 @@ def test_a_lane_is_too_long_by_half_on_a_machine_of_its_speed() -> None:
     lines = [*found.lines()]
     assert "spark lane: 301 s, budget 200 s: TOO LONG" in lines[1] and lines[2] == "pure lane: 299 s, budget 200 s"
     assert lines[3].split() == ["301.0", "s", "tests/functional/test_a.py"]
+
+
+@pytest.mark.parametrize(("seconds", "before", "after"), [(301.0, 0, 1), (299.0, 0, 0), (301.0, 2, 2)])
+def test_a_run_fails_if_a_lane_is_too_long(seconds: float, before: int, after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its speed is measured again at the end; a run that failed or was interrupted stays one."""
+    monkeypatch.setattr("tests.lanes.slowness", lambda: 2.0)
+    found, session = Seconds({"spark": 100}, slowness=1.0), SimpleNamespace(exitstatus=before)
+    found.lanes.update({"spark": seconds})
+    found.pytest_sessionfinish(session)  # type: ignore[arg-type]
+    assert session.exitstatus == after
+
+
+def test_a_slow_machine_and_one_core_have_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.lanes.work", lambda: 2 * REFERENCE)
+    for cores, expected in ((1, 4.0), (2, 2.0), (16, 2.0)):
+        monkeypatch.setattr("os.sched_getaffinity", lambda _, cores=cores: {*range(cores)}, raising=False)
+        assert slowness() == expected
 
 
 def test_tests_near_a_file() -> None:

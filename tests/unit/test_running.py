@@ -9,6 +9,7 @@ from dbt_idivm.context import Caching
 from dbt_idivm.cost.choice import REBUILD
 from dbt_idivm.cost.sizes import of_rows
 from dbt_idivm.cost.work import Situation, TableChanges, expected
+from dbt_idivm.errors import IdivmError
 from dbt_idivm.explain import delta_script, explain, maintained
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.script.bind import applications, ask, render
@@ -78,7 +79,6 @@ def test_calls(call: str, is_running: bool) -> None:
     [
         ("partition by cid order by amount", True),
         ("partition by cid, status order by amount desc nulls last, id", True),
-        ("partition by cid order by amount rows unbounded preceding", None),  # which is refused: rows are not distinguished
         ("partition by cid order by id rows unbounded preceding", True),
         ("partition by cid order by amount range between unbounded preceding and current row", True),
         ("partition by cid order by weight", True),
@@ -92,9 +92,13 @@ def test_calls(call: str, is_running: bool) -> None:
         ("partition by cid order by id rows between current row and unbounded following", False),
     ],
 )
-def test_frames_and_orders(over: str, is_running: bool | None) -> None:
-    if is_running is not None:
-        assert is_continued(f"select id, sum(amount) over ({over}) as s from orders") is is_running
+def test_frames_and_orders(over: str, is_running: bool) -> None:
+    assert is_continued(f"select id, sum(amount) over ({over}) as s from orders") is is_running
+
+
+def test_rows_that_the_order_does_not_distinguish() -> None:
+    with pytest.raises(IdivmError, match="IDIVM-203"):
+        is_continued("select id, sum(amount) over (partition by cid order by amount rows unbounded preceding) as s from orders")
 
 
 @pytest.mark.parametrize(
