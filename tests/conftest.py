@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 # fixtures and hooks
 from tests.connect_server import connect_server  # noqa: F401
 from tests.lanes import BUDGETS, pytest_sessionstart, pytest_xdist_make_scheduler  # noqa: F401
 from tests.near import Near
+from tests.property.profiles import DEFAULT
 from tests.tally import pytest_sessionfinish, pytest_terminal_summary, tally  # noqa: F401
 from tests.thrift_server import thrift_server  # noqa: F401
 
@@ -36,6 +38,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # for tests/unit as well: the default profile of Hypothesis draws other cases each time, and fails where one takes 0.2 s
+    settings.load_profile(config.getoption("--hypothesis-profile") or DEFAULT)
     if config.getoption("--near"):
         config.pluginmanager.register(Near(Path(config.getoption("--near"))))
 

@@ -1,4 +1,4 @@
-"""The profile of the property tests; what they report at the end of a run, and the rules that they have to reach."""
+"""What the property tests report at the end of a run, and the rules that they have to reach."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 from tests.property.coverage import DIRECTED, DIRECTED_AND_MEANT, FROZEN, FROZEN_AND_MEANT, MEANT, RANDOM, by_engine
-from tests.property.profiles import DEFAULT, is_long
+from tests.property.profiles import is_long
 from tests.property.trials import FROZEN_SET, REGRESSIONS, TRIED, Trial, freeze
 
 ALL = (FROZEN, RANDOM, DIRECTED, FROZEN_AND_MEANT, MEANT, DIRECTED_AND_MEANT)
@@ -20,7 +19,6 @@ MOST_DISCARDED = 0.2
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    settings.load_profile(config.getoption("--hypothesis-profile") or DEFAULT)
     TRIED.passed = [] if config.getoption("--freeze") else None
 
 
