@@ -243,6 +243,20 @@ def test_an_input_that_another_run_read_for_a_cache_is_not_trusted_for_its_older
     assert found is not None and found.inputs["main.u"].version == 1 and found.unverified["main.u"].version == 0
 
 
+def test_a_run_that_pinned_an_older_version_does_not_rebuild(engine: FakeEngine) -> None:
+    """Its rebuild would take the view back to that version."""
+    built(engine, request())
+    older = Invocation(choose=lambda found: next((each for each in found if each.name == REBUILD), found[0]))
+    other = replace(request("select id, name from main.c", strategy="id"), name="w", identifier="w")
+    engine.drive(other, older)
+    renamed(engine)
+    assert engine.drive(request(), forced()).mode == "incremental"
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"}, parameters={"mode": "Append"})
+    engine.reads["net diff of main.o"] = ((7, 1, 1, 1),)
+    assert engine.drive(request(), older).mode == "incremental"
+    assert stored(engine).inputs["main.c"].version == len(engine.tables["main.c"].commits) - 1
+
+
 def test_a_key_that_did_not_hold_when_a_rebuild_read_it(engine: FakeEngine) -> None:
     """It may hold by now: the view is rebuilt once, with all keys verified."""
     rebuilt_after_insert(engine)
