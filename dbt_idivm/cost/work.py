@@ -39,8 +39,8 @@ _BY_KEY_NODES, _OLD_ROWS_NODES, _PER_NAMED = 3, 6, 4
 READING = Measure(queries=1, nodes=6)  # the query for a net diff, without its rows
 _COME_AND_GO: tuple[DiffClass, ...] = ("ins", "del")
 _SIDES: tuple[DiffClass, ...] = ("plus", "minus")
-# The full join of the whole view with its query's rows shuffles and sorts the rows of both, and compares all columns. Measured: 25 s
-# for 20M rows, beside 2 s for reading them.
+# The full join of the whole view with its query's rows shuffles and sorts the rows of both, and compares all columns. Measured:
+# 25 s for 20M rows, beside 2 s for reading them.
 _COMPARED = 10
 # A state that is not the newest version is computed by removing or adding the rows of the net diff.
 _STATE_NODES = 4

@@ -19,6 +19,7 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import sizes, state
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.note import Note
+from dbt_idivm.refresh.decide import costs
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
 from dbt_idivm.refresh.protocol import EngineError
@@ -426,6 +427,18 @@ def test_incremental_takes_the_cheapest_way(engine: FakeEngine) -> None:
     outcome = engine.drive(request(strategy="incremental"))
     assert outcome.cost is not None
     assert outcome.cost.alternatives[outcome.cost.chosen] == min(outcome.cost.alternatives.values())
+
+
+def test_that_changes_are_found_first_counts_where_incremental_pays(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    built(engine)
+    mixed = {f"numTargetRows{done}": "20" for done in ("Inserted", "Updated", "Deleted")}
+    for name in ("main.o", "main.c"):
+        engine.tables[name].commit("MERGE", mixed)
+    assert "incremental pays from about 10 million rows" in engine.drive(request()).message
+    for name in ("main.o", "main.c"):
+        engine.tables[name].commit("MERGE", mixed)
+    monkeypatch.setattr(costs, "incremental_by_reach", lambda *_: None)
+    assert "incremental pays from about 30 million rows" in engine.drive(request()).message
 
 
 def test_a_no_op_asks_for_nothing_more(engine: FakeEngine) -> None:
