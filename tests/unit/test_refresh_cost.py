@@ -441,6 +441,22 @@ def test_that_changes_are_found_first_counts_where_incremental_pays(engine: Fake
     assert "incremental pays from about 30 million rows" in engine.drive(request()).message
 
 
+def test_models_of_a_run_ask_for_the_same_reached_rows_once(engine: FakeEngine) -> None:
+    grown(engine).tables["main.c"].commit("WRITE", {"numOutputRows": "50000000"}, parameters={"mode": "Append"})
+    models = [replace(request(strategy="incremental"), name=name, identifier=name) for name in ("v", "w")]
+    for each in models:
+        built(engine, each)
+    for name in ("main.o", "main.c"):
+        engine.tables[name].commit("MERGE", {f"numTargetRows{done}": "1" for done in ("Inserted", "Updated", "Deleted")})
+    engine.reads["net diff of main.c"] = ((7, "old", -1), (7, "new", 1), (8, "x", 1), (9, "y", -1))
+    engine.reads["net diff of main.o"] = ((7, 1, 5, -1), (7, 1, 6, 1), (8, 2, 5, 1), (9, 3, 5, -1))
+    run, asked = Invocation(), []
+    for each in models:
+        assert engine.drive(each, run).mode == "incremental"
+        asked.append([label for label in engine.labels("read") if label.startswith("reached rows")])
+    assert asked == [["reached rows of main.c", "reached rows of main.o"], []]
+
+
 def test_a_no_op_asks_for_nothing_more(engine: FakeEngine) -> None:
     logs = []
     for strategy in ("id", "auto"):
