@@ -106,8 +106,9 @@ def replace_where(
     if len(set(named)) < len(named):
         return None
     tests = [_Test(key.stored, keys.type(key.given), cells) for key, cells in zip(ids, zip(*named, strict=True), strict=True)]
+    tests = list(dict.fromkeys(tests))  # IDs may share a column
     pushed, asked = [test for test in tests if test.is_filter], None
-    if pushed != tests or (len(ids) > 1 and math.prod(len(test.values) for test in tests) > len(named)):
+    if pushed != tests or (len(tests) > 1 and math.prod(len(test.values) for test in tests) > len(named)):
         pushed = list({test.cells: test for test in pushed}.values())  # an ID is often the same as another one
         asked = _neighbours(merge, insert, pushed, keys, expected, dialect)
         if asked is None or not pushed:

@@ -197,6 +197,15 @@ def test_of_equal_ids_one_is_in_the_condition() -> None:
     assert found == "k IN (1, 2)"
 
 
+def test_ids_in_one_column_have_no_neighbours() -> None:
+    """As the keys of ⋈ a.id = b.id."""
+    shared = (Key("id", "id"), Key("id", "k"))
+    rows = SourceRows(("idivm_op", "id", "k", "x"), ("string", "int", "int", "string"), (("U", 1, 1, "a"), ("D", 2, 2, None)))
+    found = with_rows(merge(by_op("id", "x"), shared, "I"), rows, DELTA, TYPES)
+    assert isinstance(found, Replacing) and found.asked is None
+    assert DELTA.sql(found.condition) == "id IN (1, 2)"
+
+
 def test_sums() -> None:
     """Without a change of the number of rows a group can only be updated; with fewer rows it may go, with more it may be new."""
     assert written(ADDED, sums((1, 0, 5))) == (

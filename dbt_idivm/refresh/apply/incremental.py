@@ -231,9 +231,10 @@ def _effect(statement: Write, rows: Rows, keys: int) -> Effect | None:
 
 
 def _replaced(source: SourceRows, done: Effect) -> Effect:
-    """The effect of a REPLACE WHERE, in view rows: the commit counts an update as one deleted and one inserted row."""
+    """The effect of a REPLACE WHERE, in view rows: the commit counts an update as one deleted and one inserted row. Where Delta
+    records no metrics, no row counts as updated."""
     left = sum(source.cell(row, OP) == "D" for row in source.rows)
-    updated = done.deleted - left
+    updated = max(done.deleted - left, 0)
     return Effect(inserted=len(source.rows) - left - updated, updated=updated, deleted=left)
 
 
