@@ -151,13 +151,18 @@ LINES = "select o.k, l.n, l.price, o.note from $.o as o left join $.l as l on l.
 OF_LINES = {"o": ["k"], "l": ["o", "n"]}
 
 
-def test_rows_of_several_ids_are_replaced_with_their_neighbours(shop: Project) -> None:
-    """Orders without lines have no number of a line. What reads the view nets the rows that are inserted again as they were."""
+def with_lines(shop: Project) -> None:
+    """Orders from 25 on have no lines, so that their rows have no number of a line."""
     feed = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
     shop.sql(
         f"create table $.o using delta {feed} as select int(id) as k, concat('note ', id % 3) as note from range(40)",
         f"create table $.l using delta {feed} as select int(id div 4) as o, int(id % 4) as n, int(id) as price from range(100)",
     )
+
+
+def test_rows_of_several_ids_are_replaced_with_their_neighbours(shop: Project) -> None:
+    """What reads the view nets the rows that are inserted again as they were."""
+    with_lines(shop)
     model = shop.model("v", LINES, OF_LINES, strategy="incremental")
     above = shop.model("above", "select note, count(*) as n, sum(price) as total from $.v group by note", {"v": ["k", "n"]})
     shop.refresh(model)
@@ -192,3 +197,33 @@ def test_dense_combinations_are_merged(shop: Project) -> None:
     outcome = shop.refresh(model)
     assert outcome.mode == "incremental" and shop.is_exact(model), outcome.message
     assert written(shop) == ["merge"]
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("by", ["k", "n"])
+def test_ids_that_are_partitions(shop: Project, by: str) -> None:
+    with_lines(shop)
+    model = shop.model("v", LINES, OF_LINES, strategy="incremental", dbt={"partition_by": by})
+    shop.refresh(model)
+    shop.sql(
+        "update $.l set price = price + 1000 where o = 3 and n = 1",
+        "update $.l set price = -1 where o = 9",
+        "delete from $.l where o = 5 and n >= 2",
+        "insert into $.l values (5, 7, 70), (30, 1, 10)",
+    )
+    outcome = shop.refresh(model)
+    assert outcome.mode == "incremental" and shop.is_exact(model), outcome.message
+    assert written(shop) == ["replace"]
+
+
+@pytest.mark.deep
+def test_rows_without_a_part_of_their_id_only_go(shop: Project) -> None:
+    """Then nothing is inserted."""
+    with_lines(shop)
+    model = shop.model("v", LINES, OF_LINES, strategy="incremental")
+    shop.refresh(model)
+    shop.sql("delete from $.o where k in (30, 33)")
+    outcome = shop.refresh(model)
+    assert outcome.mode == "incremental" and shop.is_exact(model), outcome.message
+    assert (outcome.rows_inserted, outcome.rows_updated, outcome.rows_deleted) == (0, 0, 2)
+    assert shop.refresh(model).mode == "noop"
