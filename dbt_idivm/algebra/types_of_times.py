@@ -22,7 +22,7 @@ def type_of_times(node: exp.Expr, operands: Sequence[exp.DataType], *, is_one_of
     type; else they are the operands of the node.
     """
     kinds = [kind for kind in operands if kind.this != Type.NULL]
-    if isinstance(node, exp.DPipe) and any(kind.this == Type.ARRAY for kind in kinds):
+    if isinstance(node, exp.DPipe | exp.Concat) and any(kind.this == Type.ARRAY for kind in kinds):
         return _one_of(kinds)
     if isinstance(node, _SCALED) and any(kind.this == Type.INTERVAL for kind in kinds):
         return exp.DataType(this=Type.INTERVAL)

@@ -206,6 +206,7 @@ STILL = (
     "lag(ts, 1, ts) over (partition by d order by id)",
     "lag(s, 1, 'now') over (partition by d order by id)",
     "texts || array('today')",
+    "concat(concat(texts, array(s)), array(s))",
     "map(s, 1)[s]",
     "s > d + interval 1 day",
     "from_json(s, schema_of_json('{\"a\": 1}'))",

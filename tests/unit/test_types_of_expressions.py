@@ -63,6 +63,9 @@ TYPES = {
         ("coalesce(trunc(ts, 'year'), dt)", "date"),
         ("date_trunc('hour', dt)", "timestamptz"),
         ("array_position(a, 1)", "bigint"),
+        ("concat(a, array(i))", "array<int>"),
+        ("concat(a, array(s))", "unknown"),
+        ("concat(s, s)", "string"),
         ("if(i = 1, year(dt), cast(1 as smallint))", "int"),
     ],
 )
