@@ -65,6 +65,8 @@ def maintained(plan: Plan) -> str:
         return "by continuing stored values where rows come last (tail)"
     if not isinstance(way, ByIDiffs):
         return "by adding (additive)"
+    if not way.idiffs:
+        return "no table is read, so nothing changes"
     recomputed = [diff for diff in way.idiffs if diff.kind is REC]
     if len(recomputed) == len(way.idiffs):
         what = {_recomputed(plan, diff) for diff in recomputed}

@@ -39,13 +39,15 @@ from dbt_idivm.relation_name import HIDDEN_SUFFIX, with_suffix
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.script.plan import Plan
 
+_GIVE_TYPES = "give each one's `data_type` in a properties file, or run `dbt docs generate`"
+
 
 class UnknownColumns(SchemaFileError):
-    """The columns of a table are not known. `cause`: which table, and why."""
+    """The columns of a table are not known. `cause`: which table, and why; `remedy`: what the user can do."""
 
-    def __init__(self, cause: str) -> None:
-        super().__init__(f"{cause}: give each one's `data_type` in a properties file, or run `dbt docs generate`")
-        self.cause = cause
+    def __init__(self, cause: str, remedy: str = _GIVE_TYPES) -> None:
+        super().__init__(f"{cause}: {remedy}")
+        self.cause, self.remedy = cause, remedy
 
 
 @dataclass(frozen=True)
@@ -277,19 +279,19 @@ class Project:
         """The columns in the catalog; else those that follow from its SELECT or file, where types that are not declared may be
         unknown; else the declared ones."""
         made: tuple[Attribute, ...] = ()
-        cause = ""
+        cause, remedy = "", _GIVE_TYPES
         if listed := self._listed(node):
             return listed
         try:
             made = self._made(node)
         except UnknownColumns as error:
-            cause = error.cause
+            cause, remedy = error.cause, error.remedy
         except IdivmError as error:
             cause = f"its SELECT does not tell them: {error.findings[0].summary}"
         except SchemaFileError as error:
             cause = str(error)
         unknown = f"the columns of `{written_name(node)}` are not known" + (f", because {cause}" if cause else "")
-        return with_declared_types(made, node) or declared(node) or UnknownColumns(unknown)
+        return with_declared_types(made, node) or declared(node) or UnknownColumns(unknown, remedy)
 
     @deep_recursion()  # it follows a chain of models
     def _made(self, node: Node) -> tuple[Attribute, ...]:
@@ -329,10 +331,10 @@ def project_of(target: Path) -> Project:
 
 
 def _compiled_sql(node: Node) -> str:
-    """The compiled SQL of a node. Raises SchemaFileError if there is none."""
+    """The compiled SQL of a node. Raises UnknownColumns if there is none."""
     sql = node.get("compiled_code")
     if not sql:
-        raise SchemaFileError("it is not compiled: run `dbt compile` first")
+        raise UnknownColumns("it is not compiled", "run `dbt compile` first")
     return str(sql)
 
 

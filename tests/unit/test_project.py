@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from dbt_idivm.cli import main
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.project import Project
+from dbt_idivm.project import Explained, Project
 from dbt_idivm.tools.flowchart.mermaid import mermaid
 from dbt_idivm.tools.flowchart.of_project import graph_of
 
@@ -101,6 +101,12 @@ def test_types_of_other_models_are_inferred(kind: str) -> None:
     assert explained(upstream, reader) == {"reader": ("by adding (additive)", "")}
 
 
+def test_a_model_that_reads_no_table_recomputes_nothing() -> None:
+    how, why = explained(model("constant", "select 1 as a"))["constant"]
+    assert (how, why) == ("no table is read, so nothing changes", "")
+    assert not Explained("constant", how).fails("recompute")
+
+
 def test_what_is_rebuilt_says_why() -> None:
     found = explained(
         model("drawn", "select id, rand() as r from raw.orders", ORDERS),
@@ -141,6 +147,8 @@ def test_an_unknown_upstream_model_is_named_with_its_cause() -> None:
     assert why.startswith(
         "the columns of `first` are not known, because its SELECT does not tell them: IDIVM-214 recursive query r"
     )
+    _, why = explained(model("first", None, ORDERS), reader)["reader"]
+    assert why == "the columns of `first` are not known, because it is not compiled: run `dbt compile` first"
 
 
 DRAWN = "select cid, collect_list(id) as ids, sum(price) as s, my_udf(cid) as u from raw.orders group by cid"
