@@ -17,6 +17,17 @@ class Package:
     tests: bool = False
 
 
+@dataclass(frozen=True)
+class NotRun:
+    """A package that was read and parsed, but not run. `why`: what stops it, in one sentence."""
+
+    owner: str
+    name: str
+    version: str
+    why: str
+    parses: bool = True
+
+
 SPARK_UTILS = Package("dbt-labs", "spark_utils", "0.3.3")
 FIVETRAN_UTILS = Package("fivetran", "fivetran_utils", "0.4.10")
 DBT_UTILS = Package("dbt-labs", "dbt_utils", "1.4.1", needs=(SPARK_UTILS,), tests=True)
@@ -37,3 +48,36 @@ PACKAGES = (
     Package("dbt-labs", "audit_helper", "0.12.2", needs=(SPARK_UTILS, DBT_UTILS), tests=True),
 )
 INSTALLED = tuple(dict.fromkeys([*PACKAGES, *(needed for package in PACKAGES for needed in package.needs)]))
+
+# Explained without Spark: what their models would be, as far as it can be compiled without a database.
+NOT_RUN = (
+    NotRun(
+        "dbt-labs",
+        "dbt_project_evaluator",
+        "1.3.2",
+        "Nine models must be tables, which hooks fill from the project's graph; 36 of the 39 others would be maintained.",
+    ),
+    NotRun(
+        "elementary-data",
+        "elementary",
+        "0.25.1",
+        "16 of 30 models select no rows: hooks fill them, and a refresh would rebuild them empty; 12 of the 14 others would be "
+        "maintained.",
+    ),
+    NotRun("dbt-labs", "codegen", "0.14.1", "It has no models: its macros print code for a developer, and no model calls them."),
+    NotRun(
+        "Datavault-UK",
+        "automate_dv",
+        "0.11.5",
+        "Its macros `cast_date`, `cast_datetime` and `get_escape_characters` have no branch for Spark; dbt-spark does not parse "
+        "it either.",
+        parses=False,
+    ),
+    NotRun(
+        "snowplow",
+        "snowplow_unified",
+        "1.0.0",
+        "Its models select one window of events, whose limits macros query while compiling; a maintained view would forget the "
+        "windows before.",
+    ),
+)

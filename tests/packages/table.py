@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from tests.packages.catalogue import PACKAGES, Package
+from tests.packages.catalogue import NOT_RUN, PACKAGES, Package
 
 VERDICTS = Path(__file__).parent / "verdicts"
 PAGE = Path(__file__).parents[2] / "docs" / "packages.md"
@@ -19,6 +19,13 @@ After each run each model equals its SELECT, except those that read the clock or
 (`volatile: full`). This page is made from what the last run found (`python -m tests.packages.table`).
 
 A share is that of the refreshes after a change that were incremental, or had nothing to do."""
+NOT_RUN_HEAD = """## Packages that are not run
+
+These packages were read, and `dbt parse` was tried with type `idivm`. How their models would be maintained is what
+`idivm explain --project` says. Spark did not run: where a macro asked for the columns of a model, it got those of its SELECT.
+
+| package | version | parses | why it is not run |
+|---|---|---|---|"""
 
 
 def page() -> str:
@@ -27,6 +34,8 @@ def page() -> str:
     lines += [_row(package, verdict) for package, verdict in found.items()]
     for package, verdict in found.items():
         lines += ["", f"## {package.name}", "", *_reasons(verdict)]
+    lines += ["", NOT_RUN_HEAD]
+    lines += [f"| {each.name} | {each.version} | {'yes' if each.parses else 'no'} | {each.why} |" for each in NOT_RUN]
     return "\n".join([*lines, ""])
 
 
