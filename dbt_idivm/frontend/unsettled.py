@@ -44,7 +44,8 @@ def unsettled(aggregate: exp.Expr, rows: Operator, groups: frozenset[str]) -> st
     if isinstance(function, ANY):
         return f"{as_written(aggregate)} {_why(function, rows, ordered=True) or _SEVERAL}"
     if isinstance(function, BY):
-        return None if _has_one_row_by(function.expression, rows, groups) else f"{as_written(aggregate)} {_TIES}"
+        order = function.expression  # missing if there is one argument, which Spark refuses
+        return None if order is not None and _has_one_row_by(order, rows, groups) else f"{as_written(aggregate)} {_TIES}"
     if function is None or not (name_of(function) in LISTS or is_collection(function)):
         return None
     if not is_settled(function):

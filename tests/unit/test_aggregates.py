@@ -172,6 +172,12 @@ def test_a_list_of_what_may_differ_though_it_is_equal_is_refused(value: str, sor
         aggregate(sorting.format(value))
 
 
+@pytest.mark.parametrize("call", ["max_by(x)", "min_by((x, s))"])
+def test_an_order_that_is_missing_is_refused(call: str) -> None:
+    with pytest.raises(IdivmError, match="IDIVM-207"):
+        aggregate(call)
+
+
 @pytest.mark.parametrize("value", ["days", "struct(x, s)", "split(s, ',')", "reverse(points)"])
 @pytest.mark.parametrize("form", ["array_sort(collect_set({}))", "size(collect_set({}))"])
 def test_a_set_of_what_has_parts_is_refused(value: str, form: str) -> None:
