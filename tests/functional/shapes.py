@@ -431,6 +431,7 @@ APPENDED = f"append to {CHANGES}"
 BEGUN = f"build {CHANGES}"
 DIFFS, BOTH = {"output": "diffs"}, {"output": "both"}
 MERGED = (("merge into v__idivm", NEW),)
+REPLACED = (("replace rows of v__idivm", NEW),)
 UPDATED = (("update v__idivm", NEW),)
 REBUILT = (("rebuild v__idivm", NEW),)
 CHOSEN = {"strategy": "incremental"}
@@ -445,15 +446,15 @@ SHAPES = {
     "append": Shape(JOIN, "incremental", (("append to v__idivm", NEW),), change=Stage.grow, applied=("append",)),
     "direct": Shape(JOIN, "incremental", UPDATED, change=Stage.rename, applied=("update",)),
     "deleted": Shape(JOIN, "incremental", (("delete from v__idivm", NEW),), Stage.with_a_row, Stage.take_out, ("delete",)),
-    "effective": Shape(JOIN, "incremental", MERGED, applied=("fetched",)),
+    "effective": Shape(JOIN, "incremental", REPLACED, applied=("replaced",)),
     "replaced": Shape(MARKED, "incremental", (("replace rows of v", NEW),), change=Stage.move, applied=("replaced",)),
     "additive": Shape(GROUPS, "incremental", MERGED, applied=("additive",)),
     # the ways that are not the first of strategy `id`, and the rebuild, each chosen by force
     "recomputed": Shape(
         GROUPS, "incremental", UPDATED, change=Stage.reprice, applied=("update",), forced="recompute", options=CHOSEN
     ),
-    "tuples": Shape(JOIN, "incremental", MERGED, applied=("fetched",), forced="tuple", options=CHOSEN),
-    "whole": Shape(JOIN, "incremental", MERGED, applied=("fetched",), forced="whole", options=CHOSEN),
+    "tuples": Shape(JOIN, "incremental", REPLACED, applied=("replaced",), forced="tuple", options=CHOSEN),
+    "whole": Shape(JOIN, "incremental", REPLACED, applied=("replaced",), forced="whole", options=CHOSEN),
     "rebuilt": Shape(JOIN, "full", REBUILT, forced="rebuild", options={"strategy": "auto"}),
     "staged": Shape(
         JOIN,
@@ -590,7 +591,7 @@ SHAPES = {
     "both_create": Shape(
         JOIN, "create", (("build v__idivm", GONE), ("create view v", NEW), (BEGUN, NEW)), Stage.drop, options=BOTH
     ),
-    "both": Shape(JOIN, "incremental", (*MERGED, (APPENDED, NEW)), applied=("fetched", "append"), options=BOTH),
+    "both": Shape(JOIN, "incremental", (*REPLACED, (APPENDED, NEW)), applied=("replaced", "append"), options=BOTH),
     "both_groups": Shape(GROUPS, "incremental", (*MERGED, (APPENDED, NEW)), applied=("additive", "append"), options=BOTH),
     "both_gap": Shape(JOIN, "full", (*REBUILT, (APPENDED, NEW)), change=Stage.unseen, applied=("append",), options=BOTH),
     "both_columns": Shape(JOIN, "full", (*DEFINED, (BEGUN, NEW)), under(WIDER), options=BOTH),

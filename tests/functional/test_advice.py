@@ -37,7 +37,7 @@ MODELS = {
 }
 GIVEN = (
     "--rows",
-    "orders=50_000_000",
+    "orders=200_000_000",
     "--rate",
     "orders=0.0024%/day",
     "--reads",

@@ -96,11 +96,14 @@ class OnDuckDB:
         return int(found[0]) if found else 0
 
     def _replace(self, insert: exp.Insert, where: exp.Expr) -> int:
-        """REPLACE WHERE, as its parts; the query is evaluated before any row is deleted."""
+        """REPLACE WHERE, as its parts; the query is evaluated before any row is deleted. Returns how many rows its source has:
+        neighbours are not touched, and a deleted row is not inserted."""
+        rows = insert.expression.this if isinstance(insert.expression, exp.Union) else insert.expression
+        touched = exp.Select(expressions=[exp.Count(this=exp.Star())]).from_(rows.args["from_"].this.copy())
         self.connection.execute(f"CREATE OR REPLACE TEMP TABLE replacing AS {_sql(insert.expression)}")
         self.connection.execute(_sql(exp.Delete(this=insert.this.copy(), where=exp.Where(this=where.copy()))))
-        found = self.connection.execute(f"INSERT INTO {_sql(insert.this)} SELECT * FROM replacing").fetchone()
-        return int(found[0]) if found else 0
+        self.connection.execute(f"INSERT INTO {_sql(insert.this)} SELECT * FROM replacing")
+        return int(self.rows(touched)[0][0])
 
     def _refuse_collisions(self, statement: exp.Merge) -> None:
         """Delta refuses two source rows for one target row whatever its clauses say; DuckDB only where both would change it."""
