@@ -21,7 +21,7 @@ from dbt_idivm.script.limit import within_limit
 from dbt_idivm.script.merge import Merge
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.replace_where import KeyedSource, Replacing, keyed_source, replace_where
-from dbt_idivm.script.source_rows import Expected, SourceQuery, SourceRows, source_query_of
+from dbt_idivm.script.source_rows import SourceQuery, SourceRows, source_query_of
 from dbt_idivm.script.value_range import Range
 from dbt_idivm.script.ways import Application, Change, Shape, Write
 
@@ -47,14 +47,13 @@ class BoundScript:
 
     `source`: the query for the source rows, if they are to be fetched and can be inlined (`render_rows`). `keyed`: the source to
     be staged and the query for its keys, for the case that source rows are not fetched or are too many; None if the view's rows
-    cannot be replaced by key (`render_keyed`). `types`: attribute of the view → type.
+    cannot be replaced by key (`render_keyed`).
     """
 
     change: Change
     application: Application
     staged: tuple[Staged, ...]
     known: KnownColumns
-    types: Expected
     source: SourceQuery | None = None
     keyed: KeyedSource | None = None
 
@@ -69,11 +68,6 @@ class BoundScript:
         assert self.keyed is not None
         rows = self.keyed.staged
         return replace(rows, query=self.known.with_ranges(rows.query.copy()))
-
-    @property
-    def replaced(self) -> Expected | None:
-        """The types of the view's attributes, if its rows may be replaced by key."""
-        return None if self.keyed is None else self.types
 
     @property
     def shape(self) -> Shape:
@@ -146,14 +140,16 @@ def render(plan: Plan, application: Application, binding: Binding, target: str, 
         keyed = keyed_source(change, plan.root.types) if application.has_whole_rows else None
     if source is not None:
         known.with_ranges(source.query)
-    return BoundScript(change, application, binder.staged, known, plan.root.types, source, keyed)
+    return BoundScript(change, application, binder.staged, known, source, keyed)
 
 
 def render_rows(script: BoundScript, source: SourceRows, dialect: Dialect) -> Write | Replacing | None:
     """The statement that applies these source rows, or what it depends on; None if they change nothing."""
     assert isinstance(script.change, Merge)
-    found = with_rows(script.change, source, dialect, script.replaced)
-    return None if found is None else _with_ranges(found, script.known)
+    known, found = script.known, with_rows(script.change, source, dialect, None if script.keyed is None else script.keyed.types)
+    if isinstance(found, Replacing):
+        return replace(found, merge=lambda: known.with_ranges(found.merge()))
+    return None if found is None else known.with_ranges(found)
 
 
 def render_keyed(script: BoundScript, keys: SourceRows | None, dialect: Dialect) -> Write | Replacing | None:
@@ -162,15 +158,15 @@ def render_keyed(script: BoundScript, keys: SourceRows | None, dialect: Dialect)
     if keys is not None and not keys.rows:
         return None
     merge, keyed = script.change, script.keyed
-    assert isinstance(merge, Merge) and keyed is not None and script.replaced is not None
-    otherwise = replace(merge, source=keyed.rows).tree
-    otherwise.set("on", script.statement.args["on"].copy())  # the ranges in it follow from the query that is staged
-    replacing = None if keys is None else replace_where(merge, keys, keyed.rows, otherwise, script.replaced, dialect)
-    return replacing or otherwise
+    assert isinstance(merge, Merge) and keyed is not None
 
+    def merged() -> exp.Merge:
+        found = replace(merge, source=keyed.rows).tree
+        found.set("on", script.statement.args["on"].copy())  # the ranges in it follow from the query that is staged
+        return found
 
-def _with_ranges(found: Write | Replacing, known: KnownColumns) -> Write | Replacing:
-    return replace(found, merge=known.with_ranges(found.merge)) if isinstance(found, Replacing) else known.with_ranges(found)
+    replacing = None if keys is None else replace_where(merge, keys, keyed.rows, merged, keyed.types, dialect)
+    return replacing or merged()
 
 
 def _known(plan: Plan, binder: StatementBinder, target: str) -> KnownColumns:

@@ -17,12 +17,11 @@ from dbt_idivm.algebra.expressions import column, conjunction
 from dbt_idivm.algebra.types import DIALECT, is_float, type_of
 from dbt_idivm.cached import cached_property
 from dbt_idivm.script.dialect import decode, literal
-from dbt_idivm.script.diff import Row, Value
+from dbt_idivm.script.diff import INTEGERS, Row, Value
 from dbt_idivm.script.merge import SOURCE, TARGET, Clause, Condition, Key, Merge, tree_of
 from dbt_idivm.script.source_rows import SourceRows
 
-_INTEGERS = frozenset({"tinyint", "smallint", "bigint"})  # an integral literal is an INT
-_PLAIN = _INTEGERS | {"int", "boolean", "string"}
+_PLAIN = INTEGERS | {"boolean", "string"}
 
 
 def by_key(merge: Merge, clause: Clause, source: SourceRows) -> exp.Update | exp.Delete | None:
@@ -30,7 +29,7 @@ def by_key(merge: Merge, clause: Clause, source: SourceRows) -> exp.Update | exp
 
     None if the rows cannot be identified by literals: a key is NULL or floating-point, or two source rows have the same key.
     """
-    found = named_by_literals(merge.matching.on, source)
+    found = _named_by_literals(merge.matching.on, source)
     if found is None:
         return None
     keys, rest = found
@@ -43,7 +42,7 @@ def by_key(merge: Merge, clause: Clause, source: SourceRows) -> exp.Update | exp
     return exp.Update(this=merge.target, expressions=values, where=changes)
 
 
-def named_by_literals(on: Iterable[Condition], source: SourceRows) -> tuple[Keys, list[Condition]] | None:
+def _named_by_literals(on: Iterable[Condition], source: SourceRows) -> tuple[Keys, list[Condition]] | None:
     """(keys by which the source rows identify rows of the view, other conditions of ON).
 
     None if literals cannot identify the rows: a key is NULL or floating-point, or two source rows have the same key.
@@ -149,7 +148,7 @@ def _struct(values: Sequence[exp.Expr]) -> exp.Struct:
 
 def _array(cells: Sequence[Value], kind: str) -> exp.Expr:
     found = exp.Array(expressions=[_value(cell, kind) for cell in cells])
-    return _cast(found, f"array<{kind}>") if kind in _INTEGERS else found
+    return _cast(found, f"array<{kind}>") if kind in INTEGERS and kind != "int" else found  # an integral literal is an INT
 
 
 def _value(cell: Value, kind: str) -> exp.Expr:

@@ -17,7 +17,7 @@ from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import alias, column, identifier
 from dbt_idivm.algebra.types import distinguishable, is_blurred, is_float, is_text, type_of
 from dbt_idivm.relation_name import name_parts, with_suffix
-from dbt_idivm.script.diff import REPLACEMENT, FeedDiff, Row, Value
+from dbt_idivm.script.diff import INTEGERS, REPLACEMENT, FeedDiff, Row, Value
 
 WEIGHT = "idivm_weight"
 VERSION, CHANGE = "idivm_version", "idivm_change"  # version and kind of change of a row in a feed
@@ -245,7 +245,7 @@ def decode(cell: exp.Expr, kind: str) -> exp.Expr:
     return exp.Cast(this=cell, to=exp.DataType.build(kind, dialect="spark"))
 
 
-_AS_IS = frozenset({"tinyint", "smallint", "int", "bigint", "boolean"})
+_AS_IS = INTEGERS | {"boolean"}
 _AS_TEXT = frozenset({"string", "char", "varchar", "decimal", "float", "double", "date", "timestamp_ntz"})
 _ENCODERS = {"timestamp": "UNIX_MICROS", "binary": "HEX"}
 

@@ -16,6 +16,7 @@ from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
 # int and bool are unchanged; anything else is text that CAST converts back to the column's type
 Value = int | bool | str | None
 Row = tuple[Value, ...]
+INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})  # names of types
 # Up to this size inlining is faster: on a 10M-row view 200 changed rows took 2.1 s inlined with key ranges, 3.2 s as a broadcast
 # feed. Beyond it the statement gets too long to parse.
 INLINE_ROWS = 1000
@@ -36,7 +37,7 @@ def _fetched(kind: str, cell: Any) -> Value:
         return None
     if kind == "boolean":
         return cell if isinstance(cell, bool) else str(cell).lower() == "true"
-    return int(cell) if kind in ("tinyint", "smallint", "int", "bigint", "timestamp") else str(cell)
+    return int(cell) if kind in INTEGERS or kind == "timestamp" else str(cell)
 
 
 def are_inlined(rows: Sequence[Row]) -> bool:

@@ -16,8 +16,8 @@ from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.by_key import is_one_of
 from dbt_idivm.script.dialect import is_inlinable
-from dbt_idivm.script.diff import Row, Value
-from dbt_idivm.script.reach import INTEGERS, Changed, Finder, Found, Source, Wanted, reach
+from dbt_idivm.script.diff import INTEGERS, Row, Value
+from dbt_idivm.script.reach import Changed, Finder, Found, Source, Wanted, reach
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, fetching
 from dbt_idivm.script.value_range import Range, joined
 from dbt_idivm.script.ways import Application

@@ -43,9 +43,12 @@ def with_rows(merge: Merge, source: SourceRows, dialect: Dialect, replaced: Expe
         if not only.is_matched and not any(_may_match(merge.matching, known, row) for row in known.rows):
             return _insert(merge, only, known, dialect)
     rows = known.query(dialect)
-    otherwise = replace(merge, source=rows, broadcast=True, matching=replace(merge.matching, clauses=fired)).tree
-    replacing = None if replaced is None else replace_where(merge, known, rows, otherwise, replaced, dialect)
-    return replacing or otherwise
+
+    def merged() -> exp.Merge:
+        return replace(merge, source=rows, broadcast=True, matching=replace(merge.matching, clauses=fired)).tree
+
+    replacing = None if replaced is None else replace_where(merge, known, rows, merged, replaced, dialect)
+    return replacing or merged()
 
 
 def _insert(merge: Merge, clause: Clause, source: SourceRows, dialect: Dialect) -> exp.Insert:

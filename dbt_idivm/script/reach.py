@@ -26,6 +26,7 @@ from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.probe_any import ProbeAny
 from dbt_idivm.algebra.relation import Relation, over
 from dbt_idivm.operators.scan import Attribute, DiffRows, Scan
+from dbt_idivm.script.diff import INTEGERS
 
 
 @dataclass(frozen=True)
@@ -312,7 +313,6 @@ def _kinds(scan: Scan, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(types[name] for name in _columns(scan, names))
 
 
-INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
 _EXACT = frozenset({"string", "boolean", "date", "timestamp", "timestamp_ntz"})
 
 

@@ -21,7 +21,7 @@ are inserted again as they were (ADR 0056).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -33,7 +33,7 @@ from dbt_idivm.algebra.types import is_float, type_of
 from dbt_idivm.script.binding import Staged
 from dbt_idivm.script.by_key import is_one_of
 from dbt_idivm.script.dialect import Dialect
-from dbt_idivm.script.diff import INLINE_ROWS, Value
+from dbt_idivm.script.diff import INLINE_ROWS, INTEGERS, Value
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Clause, Key, Merge, op_is, tree_of
 from dbt_idivm.script.source_rows import Expected, SourceQuery, SourceRows, query_of
 
@@ -41,17 +41,18 @@ STAGED = "idivm_source"
 KEYS = 10_000  # maximal number of literal keys in one statement
 # The types for which Spark pushes IN down as a filter; for decimals it fails. Wrong with timestamps: Delta writes them as local
 # times of the session, which are ambiguous when clocks are set back. Rows of the later hour would stay.
-_FILTERED = frozenset({"tinyint", "smallint", "int", "bigint", "string", "date"})
+_FILTERED = INTEGERS | {"string", "date"}
 
 
 @dataclass(frozen=True)
 class KeyedSource:
     """The source of a MERGE that may be replaced by REPLACE WHERE: `staged` contains its rows,
-    `keys` queries the IDs and operation of each.
+    `keys` queries the IDs and operation of each. `types`: attribute of the view → type.
     """
 
     staged: Staged
     keys: SourceQuery
+    types: Expected
 
     @property
     def rows(self) -> exp.Select:
@@ -62,19 +63,19 @@ class KeyedSource:
 class Replacing:
     """A REPLACE WHERE of the rows of `table` that satisfy `condition`, by `rows` and by the neighbours of the replaced rows.
 
-    `asked` queries the neighbours; None if there are none for certain. `merge` has the same effect.
+    `asked` queries the neighbours; None if there are none for certain. `merge` makes the MERGE with the same effect.
     """
 
     table: exp.Table
     condition: exp.Expr
     rows: exp.Query
     asked: SourceQuery | None
-    merge: exp.Merge
+    merge: Callable[[], exp.Merge]
 
     def statement(self, neighbours: SourceRows | None, dialect: Dialect) -> exp.Insert | exp.Merge:
         """The statement, if the neighbours are known; else the MERGE."""
         if self.asked is not None and neighbours is None:
-            return self.merge
+            return self.merge()
         found = [self.rows] if neighbours is None or not neighbours.rows else [self.rows, neighbours.query(dialect)]
         return exp.Insert(this=self.table.copy(), where=self.condition, expression=union_all(found))
 
@@ -88,14 +89,14 @@ def keyed_source(merge: Merge, expected: Expected) -> KeyedSource | None:
         return None
     rows = exp.Select(expressions=[exp.Star()]).from_(STAGED)
     keys = query_of((*(each.given for each in ids), OP), expected, rows, KEYS)
-    return None if keys is None else KeyedSource(Staged(STAGED, merge.source.copy(), "changes of the view"), keys)
+    return None if keys is None else KeyedSource(Staged(STAGED, merge.source.copy(), "changes of the view"), keys, expected)
 
 
 def replace_where(
-    merge: Merge, keys: SourceRows, rows: exp.Query, otherwise: exp.Merge, expected: Expected, dialect: Dialect
+    merge: Merge, keys: SourceRows, rows: exp.Query, otherwise: Callable[[], exp.Merge], expected: Expected, dialect: Dialect
 ) -> Replacing | None:
     """The REPLACE WHERE equivalent to `merge`. `rows`: source rows, each a whole row of the view. `keys`: the IDs and operation
-    of each. `otherwise`: the MERGE. `expected`: attribute of the view → type.
+    of each. `otherwise` makes the MERGE. `expected`: attribute of the view → type.
 
     None if literals cannot identify the rows: an ID is floating-point, or two source rows have the same IDs.
     """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.engine.invocation import Invocation
@@ -117,29 +119,44 @@ def test_what_has_the_name_of_an_upstream_view_now(engine: FakeEngine, successor
     assert engine.drive(above).mode == "full"
 
 
+def two_over_a_cache(run: Invocation | None = None, **given: str) -> tuple[FakeEngine, ModelRequest, ModelRequest, str]:
+    """A changed model, another one, built by `run`, over the same cache, and that cache."""
+    engine, request = over_a_cache()
+    cache = f"main.{engine.drive(request).relations[-1][1]}"
+    other = replace(request, name="w", identifier="w", **given)
+    engine.drive(other, run)
+    change(engine)
+    engine.reads |= {"net diff of main.p": ((9, 1, 1),), "net diff of": (("x", 9, 1, 1),)}
+    return engine, request, other, cache
+
+
+def before_the_cache_is_read(engine: FakeEngine, cache: str, act: Callable[[], object]) -> None:
+    """`act` once, when the cache has been refreshed and its history is asked for."""
+    answer, written = engine.answer, len(engine.tables[cache].commits)
+
+    def acting(statement: Statement) -> Reply:
+        if statement.label == f"history of {cache}" and len(engine.tables[cache].commits) > written:
+            engine.answer = answer  # type: ignore[method-assign]
+            log = engine.log
+            act()
+            engine.log = log
+        return answer(statement)
+
+    engine.answer = acting  # type: ignore[method-assign]
+
+
 @pytest.mark.parametrize("is_compacted", [False, True])
 def test_a_cache_that_another_run_refreshes_further_before_the_view_reads_it(is_compacted: bool) -> None:
     """What a view says to be made of is what its cache is made of."""
-    engine, request = over_a_cache()
-    cache = f"main.{engine.drive(request).relations[-1][1]}"
-    other = replace(request, name="w", identifier="w")
-    engine.drive(other)
-    change(engine)
-    engine.reads |= {"net diff of main.p": ((9, 1, 1),), "net diff of": (("x", 9, 1, 1),)}
-    answer, written = engine.answer, len(engine.tables[cache].commits)
+    engine, request, other, cache = two_over_a_cache()
 
-    def overtaken(statement: Statement) -> Reply:
-        if statement.label == f"history of {cache}" and len(engine.tables[cache].commits) > written:
-            engine.answer = answer  # type: ignore[method-assign]
-            change(engine)
-            log = engine.log
-            engine.drive(other)
-            engine.log = log
-            if is_compacted:
-                engine.tables[cache].commit("OPTIMIZE")
-        return answer(statement)
+    def refreshed_further() -> None:
+        change(engine)
+        engine.drive(other)
+        if is_compacted:
+            engine.tables[cache].commit("OPTIMIZE")
 
-    engine.answer = overtaken  # type: ignore[method-assign]
+    before_the_cache_is_read(engine, cache, refreshed_further)
     warning = engine.drive(request).warnings[0]
     assert "reads newer versions of main.o, main.p than the models before it: another run refreshed a cache further" in warning
     of_view = state.read(engine.tables["main.v__idivm"].commits[-1][-1])
@@ -151,23 +168,9 @@ def test_a_cache_that_another_run_refreshes_further_before_the_view_reads_it(is_
 
 def test_a_cache_that_an_older_run_rebuilds_before_the_view_reads_it() -> None:
     """The rows of the cache are of older versions than this run has pinned: the view does not say that they are newer."""
-    engine, request = over_a_cache()
-    cache = f"main.{engine.drive(request).relations[-1][1]}"
-    other, older = replace(request, name="w", identifier="w", run_id="older"), Invocation()
-    engine.drive(other, older)
-    change(engine)
-    engine.reads |= {"net diff of main.p": ((9, 1, 1),), "net diff of": (("x", 9, 1, 1),)}
-    answer, written = engine.answer, len(engine.tables[cache].commits)
-
-    def rebuilt(statement: Statement) -> Reply:
-        if statement.label == f"history of {cache}" and len(engine.tables[cache].commits) > written:
-            engine.answer = answer  # type: ignore[method-assign]
-            log = engine.log
-            engine.drive(replace(other, full_refresh=True), older)
-            engine.log = log
-        return answer(statement)
-
-    engine.answer = rebuilt  # type: ignore[method-assign]
+    older = Invocation()
+    engine, request, other, cache = two_over_a_cache(older, run_id="older")
+    before_the_cache_is_read(engine, cache, lambda: engine.drive(replace(other, full_refresh=True), older))
     assert engine.drive(request).mode == "incremental"
     of_view, of_cache = (state.read(engine.tables[name].commits[-1][-1]) for name in ("main.v__idivm", cache))
     assert of_view is not None and of_cache is not None

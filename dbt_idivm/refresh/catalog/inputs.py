@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
+from dbt_idivm.cached import cached_property
 from dbt_idivm.context import PlainView
 from dbt_idivm.definition.facts import DescribedFunction, Facts, Table
 from dbt_idivm.errors import Finding, IdivmError, finding
@@ -41,7 +42,7 @@ class Input:
     def version(self) -> int | None:
         return self.commit.version if self.commit else None
 
-    @property
+    @cached_property
     def for_definition(self) -> Table:
         """What the definition of a model depends on.
 
@@ -80,7 +81,7 @@ class Inputs:
         """Whether every table has versions, so that a version vector describes everything that was read."""
         return self.unread is None and all(found.commit is not None for found in self.tables.values())
 
-    @property
+    @cached_property
     def for_definition(self) -> Facts:
         """What the definition of a model depends on."""
         tables = {name: found.for_definition for name, found in self.tables.items()}
