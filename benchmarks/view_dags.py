@@ -116,6 +116,7 @@ class Builder:
                 query.tables,
                 self.rows(query),
                 self.width(query),
+                8.0,
                 tuple(
                     Operation(kind, tuple(number[each] for each in inputs), label) for kind, inputs, label in self.found[query]
                 ),

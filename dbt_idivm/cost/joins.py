@@ -7,7 +7,7 @@ one for each branch of its unions, and each product is joined greedily.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -68,22 +68,19 @@ class Tree:
         tuples = 0.0
         parts = []
         for number in product.leaves:
-            part = _Part(known[number], frozenset(self.leaves[number].columns))
-            own, mine = _taken(tests, part.columns), [step for step in steps if step.on and part.columns.issuperset(step.on)]
-            tuples += part.rows.rows if own else 0.0
-            for condition in own:
-                part = _Part(part.rows.filtered(condition), part.columns)
-            for step in mine:
+            part, filtering = _filtered(Part(known[number], frozenset(self.leaves[number].columns)), tests)
+            tuples += filtering
+            for step in [step for step in steps if step.on and part.columns.issuperset(step.on)]:
                 tuples += part.rows.rows + known[step.leaf].rows
-                part = _Part(part.rows.kept(known[step.leaf], step.on or (), anti=step.anti), part.columns)
+                part = Part(part.rows.kept(known[step.leaf], step.on or (), anti=step.anti), part.columns)
                 steps.remove(step)
             parts.append(part)
-        now, joining = _joined(parts, tests)
+        now, joining = _in_best_order(parts, tests)
         tuples += joining
         for step in steps:
             tuples += now.rows.rows + known[step.leaf].rows
             rows = step.applied(now.rows, now.columns, known[step.leaf], self.leaves[step.leaf].columns)
-            now = _Part(rows, now.columns)
+            now = Part(rows, now.columns)
         sources = {name: leaf for name, leaf in product.names.items() if leaf is not None}
         return now.rows.computed(sources), tuples + now.rows.rows
 
@@ -171,34 +168,51 @@ def _with_step(product: _Product, node: Relation, tree: Tree) -> _Product:
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
+    """A join's input, or the join of some inputs: its rows and its columns."""
+
     rows: Cardinality
     columns: frozenset[str]
 
 
-def _joined(parts: list[_Part], tests: list[Test]) -> tuple[_Part, float]:
+def joined(inputs: Sequence[Part], conditions: Iterable[exp.Expr]) -> Cardinality:
+    """The rows of the join of all inputs on all conditions, each of which is applied as soon as its attributes are available."""
+    tests: list[Test] = [(each, frozenset(attributes(each))) for each in conditions]
+    return _in_best_order([_filtered(each, tests)[0] for each in inputs], tests)[0].rows
+
+
+def _filtered(part: Part, tests: list[Test]) -> tuple[Part, float]:
+    """The part's rows that satisfy the conditions over it, which are removed from the list; and the number of tuples taken in."""
+    own = _taken(tests, part.columns)
+    rows = part.rows
+    for condition in own:
+        rows = rows.filtered(condition)
+    return Part(rows, part.columns), part.rows.rows if own else 0.0
+
+
+def _in_best_order(parts: list[Part], tests: list[Test]) -> tuple[Part, float]:
     """Join all parts, starting with the smallest; next comes the part connected by a condition that gives the fewest rows.
-    Returns the join and the number of tuples taken in."""
-    now = min(parts, key=lambda part: part.rows.rows)
-    parts.remove(now)
+    Returns the join, a single row if there are no parts, and the number of tuples taken in."""
+    now = min(parts, key=lambda part: part.rows.rows, default=Part(Cardinality(1.0), frozenset()))
+    rest = [part for part in parts if part is not now]
     tuples = 0.0
-    while parts:
-        pairs = [(part, _pair(tests, now, part)) for part in parts]
+    while rest:
+        pairs = [(part, _pair(tests, now, part)) for part in rest]
         part, pair = min(pairs, key=lambda each: (not each[1][1], each[1][0].rows.rows))
-        parts.remove(part)
+        rest.remove(part)
         tuples += now.rows.rows + part.rows.rows
         now = pair[0]
         _taken(tests, now.columns)
-    for condition in [test for test, _ in tests]:
-        now = _Part(now.rows.filtered(condition), now.columns)
+    for condition, _ in tests:
+        now = Part(now.rows.filtered(condition), now.columns)
     return now, tuples
 
 
-def _pair(tests: Sequence[Test], one: _Part, other: _Part) -> tuple[_Part, bool]:
+def _pair(tests: Sequence[Test], one: Part, other: Part) -> tuple[Part, bool]:
     """The join of two parts on all conditions over both, and whether there is any."""
     both = one.columns | other.columns
     found = [test for test, names in tests if names <= both]
-    return _Part(one.rows.paired(other.rows, found, one.columns, other.columns), both), bool(found)
+    return Part(one.rows.paired(other.rows, found, one.columns, other.columns), both), bool(found)
 
 
 def _taken(tests: list[Test], columns: frozenset[str]) -> list[exp.Expr]:

@@ -27,7 +27,7 @@ _WIDTHS: Mapping[object, float] = {
     _Type.TIMESTAMPNTZ: 5,
 }
 _OTHER = 10.0
-_FILE = 128 << 20  # bytes
+FILE = 128 << 20  # bytes
 LARGEST = (1 << 62) - 1  # of any count; larger ones are errors in the log
 
 
@@ -58,13 +58,13 @@ class Size:
     def times(self, factor: float) -> Size:
         """The size of a table larger by `factor`, with files of the usual size."""
         size = round(self.bytes * factor)
-        return Size(round(self.rows * factor), size, max(self.files, round(size / _FILE)))
+        return Size(round(self.rows * factor), size, max(self.files, round(size / FILE)))
 
 
 def of_rows(rows: float, types: Iterable[exp.DataType | str]) -> Size:
     """The estimated size of a table with this many rows."""
     size = round(rows * width(types))
-    return Size(round(rows), size, max(1, round(size / _FILE)))
+    return Size(round(rows), size, max(1, round(size / FILE)))
 
 
 def of_bytes(size: int, files: int, types: Iterable[exp.DataType | str]) -> Size:

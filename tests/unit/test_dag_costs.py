@@ -18,14 +18,14 @@ TUPLES = Prices(queries=0, merges=10, overwrites=5, nodes=0, tuples=1, bytes_rea
 
 
 def table(number: int, name: str, rows: float) -> Group:
-    return Group(number, name, frozenset((name,)), rows, 10)
+    return Group(number, name, frozenset((name,)), rows, 10, 8)
 
 
 def group(
     number: int, form: str, rows: float, *operations: tuple[Kind, tuple[int, ...]], tables: str = "", storable: bool = True
 ) -> Group:
     found = tuple(Operation(kind, inputs, f"{kind} {form}") for kind, inputs in operations)
-    return Group(number, form, frozenset(tables or form), rows, 10, found, storable)
+    return Group(number, form, frozenset(tables or form), rows, 10, 8, found, storable)
 
 
 def chain(rates: dict[str, Rate]) -> Costs:

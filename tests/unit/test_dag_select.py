@@ -25,11 +25,11 @@ TUPLES = Prices(queries=0, merges=10, overwrites=5, nodes=0, tuples=1, bytes_rea
 
 
 def table(number: int, name: str, rows: float) -> Group:
-    return Group(number, name, frozenset((name,)), rows, 10)
+    return Group(number, name, frozenset((name,)), rows, 10, 8)
 
 
 def group(number: int, form: str, rows: float, *operations: tuple[Kind, tuple[int, ...]]) -> Group:
-    return Group(number, form, frozenset(form), rows, 10, tuple(Operation(kind, inputs, kind) for kind, inputs in operations))
+    return Group(number, form, frozenset(form), rows, 10, 8, tuple(Operation(kind, inputs, kind) for kind, inputs in operations))
 
 
 def two_joins(**rates: float) -> Costs:

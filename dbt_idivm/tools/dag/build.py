@@ -192,7 +192,8 @@ class _Groups:
     def _group(self, text: str, numbers: Mapping[str, int], estimates: Estimates) -> Group:
         entry = self._entries[text]
         form = entry.form
-        columns = sorted(entry.columns | key_columns(form))
+        keys = key_columns(form)
+        columns = sorted(entry.columns | keys)
         operations = tuple(
             Operation(kind, tuple(numbers[each] for each in inputs), label) for (kind, inputs), label in entry.operations.items()
         )
@@ -202,6 +203,7 @@ class _Groups:
             _tables(form),
             estimates.rows(form).rows,
             row_width(form, columns),
+            row_width(form, keys),
             operations,
             estimates.is_kept(form, columns),
         )

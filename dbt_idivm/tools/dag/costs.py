@@ -20,11 +20,10 @@ from dbt_idivm.algebra.cardinality import drawn
 from dbt_idivm.cached import cached_property
 from dbt_idivm.cost.measure import SAFE, Measure, Prices
 from dbt_idivm.cost.merging import Target
+from dbt_idivm.cost.sizes import FILE
 from dbt_idivm.tools.dag.dag import Dag, Group, Operation
 
 LARGEST = 1e15  # of any estimate; beyond it 1 − 1/n rounds to 1
-_KEYS = 8.0  # bytes of the IDs in a row, because a group does not know its ID columns
-_FILE = float(128 << 20)
 
 
 def bounded(estimate: float) -> float:
@@ -180,7 +179,7 @@ class Costs:
         rows, width = bounded(group.rows), self._width(group)
         change = sum(changes, Change())
         size = rows * width
-        target = Target(rows, size, max(size / _FILE, 1.0), width, min(_KEYS / width, 1.0), rewrites=False)
+        target = Target(rows, size, max(size / FILE, 1.0), width, min(group.key_width / width, 1.0), rewrites=False)
         if len(changes) == 1 and not change.touched:
             return target.append(change.inserted)
         return target.merge(min(change.touched, rows), change.inserted, inserts=change.inserted > 0)

@@ -31,7 +31,8 @@ class Group:
     """Subviews with the same rows, however they are spelled.
 
     `form`: text of their normal form; equal texts, equal rows. `tables`: names of the base tables below. A base table is a group
-    without operations, whose `form` is its name. `rows`: estimated number; `width`: bytes of a stored row.
+    without operations, whose `form` is its name. `rows`: estimated number; `width`: bytes of a stored row,
+    `key_width`: those of its IDs.
     `storable`: whether its rows have unique IDs and types that tables support, so that they can be stored and maintained.
     """
 
@@ -40,6 +41,7 @@ class Group:
     tables: frozenset[str]
     rows: float
     width: float
+    key_width: float
     operations: tuple[Operation, ...] = ()
     storable: bool = True
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type
+from dbt_idivm.cost.joins import Part, joined
 from dbt_idivm.cost.sizes import width
 from dbt_idivm.passes.place_caches import has_unique_ids
 from dbt_idivm.tools.dag.forms import Block, Form, Grouping, Other, Table, of, source_of
@@ -50,67 +53,31 @@ class Estimates:
             passed = {of(number, each): name for number, names in enumerate(form.names) for name, each in _columns(names).items()}
             return found.computed({**passed, **{theirs: name for name, theirs in form.columns.items()}})
         assert isinstance(form, Block)
-        return self._joined(form)
-
-    def _joined(self, block: Block) -> Cardinality:
-        """Join the sources one by one, preferring those that are connected to the ones joined so far."""
-        tests = [test.expression for test in block.tests]
-        rest = [*range(len(block.sources))]
-        now, inside = Cardinality(1.0), frozenset[int]()
-        while rest:
-            connected = (number for number in rest if any(_crosses(each, inside, number) for each in block.classes))
-            number = next(connected, rest[0]) if inside else rest[0]
-            rest.remove(number)
-            now = self._with(block, now, inside, number, tests)
-            inside |= {number}
-        for each in tests:
-            now = now.filtered(each)
-        return now
-
-    def _with(self, block: Block, now: Cardinality, inside: frozenset[int], number: int, tests: list[exp.Expr]) -> Cardinality:
-        source = block.sources[number]
-        rows = self.rows(source).computed({of(number, name): name for name in source.types})
-        for one, other in (pair for each in block.classes for pair in _equal_within(each, number)):
-            rows = rows.filtered(exp.EQ(this=column(one), expression=column(other)))
-        for each in _taken(tests, {number}):
-            rows = rows.filtered(each)
-        if not inside:
-            return rows
-        joins = [pair for each in block.classes if (pair := _across(each, inside, number)) is not None]
-        conditions = [
-            *(exp.EQ(this=column(one), expression=column(other)) for one, other in joins),
-            *_taken(tests, {*inside, number}),
-        ]
-        mine = [of(each, name) for each in inside for name in block.sources[each].types]
-        return now.paired(rows, conditions, mine, [of(number, name) for name in source.types])
+        return joined(
+            [
+                Part(
+                    self.rows(source).computed({of(number, name): name for name in source.types}),
+                    frozenset(of(number, name) for name in source.types),
+                )
+                for number, source in enumerate(form.sources)
+            ],
+            [*_equalities(form), *(test.expression for test in form.tests)],
+        )
 
 
 def _columns(names: Mapping[str, exp.Expr]) -> dict[str, str]:
     return {name: each.name for name, each in names.items() if isinstance(each, exp.Column)}
 
 
-def _taken(tests: list[exp.Expr], sources: set[int]) -> list[exp.Expr]:
-    """Remove the tests that read only these sources from the list, and return them. Tests that read no source stay."""
-    read = [{source_of(name.name)[0] for name in each.find_all(exp.Column)} for each in tests]
-    found = [each for each, mine in zip(tests, read, strict=True) if mine and mine <= sources]
-    tests[:] = [each for each in tests if not any(each is one for one in found)]
-    return found
-
-
-def _equal_within(members: tuple[str, ...], number: int) -> list[tuple[str, str]]:
-    mine = [name for name in members if source_of(name)[0] == number]
-    return [(mine[0], other) for other in mine[1:]]
-
-
-def _across(members: tuple[str, ...], inside: Iterable[int], number: int) -> tuple[str, str] | None:
-    """A pair of equal columns of a class, one from `inside` and one from the source `number`; None if there is none."""
-    one = next((name for name in members if source_of(name)[0] in inside), None)
-    other = next((name for name in members if source_of(name)[0] == number), None)
-    return None if one is None or other is None else (one, other)
-
-
-def _crosses(members: tuple[str, ...], inside: Iterable[int], number: int) -> bool:
-    return _across(members, inside, number) is not None
+def _equalities(block: Block) -> Iterator[exp.Expr]:
+    """The equalities of columns of one source, and for each pair of sources one equality of each class."""
+    for members in block.classes:
+        by_source: dict[int, list[str]] = defaultdict(list)
+        for name in members:
+            by_source[source_of(name)[0]].append(name)
+        equal = [(first, other) for first, *rest in by_source.values() for other in rest]
+        equal += combinations((first for first, *_ in by_source.values()), 2)
+        yield from (exp.EQ(this=column(one), expression=column(other)) for one, other in equal)
 
 
 def is_unique(form: Form) -> bool:
