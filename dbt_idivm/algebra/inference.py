@@ -28,44 +28,44 @@ def stored_type(kind: exp.DataType) -> exp.DataType:
 
 
 def typed_null(kind: exp.DataType | None) -> exp.Expr | None:
-    """NULL cast to a certain type; None if the type is not certain or is the type of a bare NULL."""
-    return None if kind is None or kind == VOID else exp.Cast(this=exp.null(), to=kind.copy())
+    """NULL cast to a certain type; None if the type is not certain or has parts of the type of a bare NULL."""
+    if kind is None or any(part == VOID for part in kind.find_all(exp.DataType)):
+        return None
+    return exp.Cast(this=exp.null(), to=kind.copy())
 
 
 def certain_type(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
-    """The type of an expression if it is certain; None otherwise. Function results are never certain.
+    """The type of an expression if it is certain; None otherwise. Function results are never certain; a CASE's is, if its
+    branches have the same type.
 
     `below`: attribute → certain type.
     """
-    if isinstance(expression, exp.Column):
-        return below.get(expression.name)
-    if isinstance(expression, exp.Paren):
-        return certain_type(expression.this, below)
-    if isinstance(expression, exp.Cast):
-        return stored_type(expression.to)
-    if isinstance(expression, exp.Literal):
-        small = expression.is_int and abs(int(expression.name)) < 2**31
-        return _TEXT if expression.is_string else exp.DataType.build("int") if small else None
-    if isinstance(expression, exp.Boolean):
+    inner = expression.unnest()
+    if isinstance(inner, exp.Column):
+        return below.get(inner.name)
+    if isinstance(inner, exp.Cast):
+        return stored_type(inner.to)
+    if isinstance(inner, exp.Literal):
+        small = inner.is_int and abs(int(inner.name)) < 2**31
+        return _TEXT if inner.is_string else exp.DataType.build("int") if small else None
+    if isinstance(inner, exp.Boolean):
         return exp.DataType.build("boolean")
-    if isinstance(expression, exp.Add | exp.Sub | exp.Mul | exp.Mod):  # the result of integral types has the wider one
-        sides = [certain_type(side, below) for side in (expression.left, expression.right)]
+    if isinstance(inner, exp.Add | exp.Sub | exp.Mul | exp.Mod):  # the result of integral types has the wider one
+        sides = [certain_type(side, below) for side in (inner.left, inner.right)]
         known = [side for side in sides if side is not None and is_integral(side)]
         return max(known, key=lambda side: DIGITS[side.this]) if len(known) == 2 else None
-    return VOID if isinstance(expression, exp.Null) else None
-
-
-def certain_type_of_parts(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
-    """Like `certain_type`, but also for a CASE whose branches have the same type, and for a STRUCT of such values."""
-    inner = expression.unnest()
     if isinstance(inner, exp.Case):
-        kinds = {certain_type_of_parts(each, below) for each in alternatives(inner)} - {VOID}
+        kinds = {certain_type(each, below) for each in alternatives(inner)} - {VOID}
         return kinds.pop() if len(kinds) == 1 else None
-    if not isinstance(inner, exp.Struct):
-        return certain_type(inner, below)
+    if isinstance(inner, exp.Struct):
+        return _certain_struct(inner, below)
+    return VOID if isinstance(inner, exp.Null) else None
+
+
+def _certain_struct(value: exp.Struct, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
     fields = []
-    for each in inner.expressions:
-        kind = certain_type_of_parts(each.expression, below) if isinstance(each, exp.PropertyEQ) else None
+    for each in value.expressions:
+        kind = certain_type(each.expression, below) if isinstance(each, exp.PropertyEQ) else None
         if kind is None:
             return None
         fields.append(exp.ColumnDef(this=each.this.copy(), kind=kind.copy()))

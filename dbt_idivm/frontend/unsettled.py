@@ -22,7 +22,7 @@ from dbt_idivm.algebra.aggregates import (
     value_of,
 )
 from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column
-from dbt_idivm.algebra.inference import certain_type_of_parts, determined_by, parts_of_value
+from dbt_idivm.algebra.inference import certain_type, determined_by, parts_of_value
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import Type, equal_is_identical, infer_type
 from dbt_idivm.passes.annotate import facts_of
@@ -64,7 +64,7 @@ def is_common(value: exp.Expr, rows: Operator, groups: frozenset[str]) -> bool:
 # Wrong without it: 0.0 and -0.0 are one group, and first(x) may be either.
 def has_identical_values(value: exp.Expr, rows: Operator) -> bool:
     """Whether equal values of an expression are certainly identical."""
-    kind = certain_type_of_parts(value, rows.certain_types)
+    kind = certain_type(value, rows.certain_types)
     return kind is not None and equal_is_identical(kind)
 
 
@@ -82,7 +82,7 @@ def _has_one_row_by(order: exp.Expr, rows: Operator, groups: frozenset[str]) -> 
 
 def _why(function: exp.AggFunc, rows: Operator, *, ordered: bool) -> str | None:
     value, is_set = value_of(function), isinstance(function, exp.ArrayUniqueAgg)
-    kind = certain_type_of_parts(value, rows.certain_types)
+    kind = certain_type(value, rows.certain_types)
     if kind is None and not ordered:
         kind = infer_type(value, rows.types)
     if kind is None or (is_set and kind.this == Type.UNKNOWN):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbt_idivm.algebra.aggregates import function_of, type_of_aggregate, value_of_nothing
-from dbt_idivm.algebra.inference import certain_type_of_parts
+from dbt_idivm.algebra.inference import certain_type
 from dbt_idivm.algebra.types import equal_is_identical, type_of
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import IdivmError
@@ -144,9 +144,9 @@ def test_equal_is_identical(kind: str, identical: bool) -> None:
         ("upper(s)", None),
     ],
 )
-def test_certain_type_of_parts(sql: str, kind: str | None) -> None:
+def test_certain_type(sql: str, kind: str | None) -> None:
     (tree,) = parse(f"SELECT {sql}")
-    found = certain_type_of_parts(tree.expressions[0], TYPES)
+    found = certain_type(tree.expressions[0], TYPES)
     assert (found and found.sql("spark").lower()) == (kind and type_of(kind).sql("spark").lower())
 
 
