@@ -49,9 +49,12 @@ class _Estimate:
     def rows(self, table: str, finders: Iterable[Finder]) -> float:
         """The rows of a table that any of the finders finds. A value is counted once for each way by which it comes to the same
         columns."""
+        return self._rows(table, ((each.columns, each.new_sources) for each in finders))
+
+    def _rows(self, table: str, asked: Iterable[tuple[tuple[str, ...], Iterable[Source]]]) -> float:
         sources: dict[tuple[str, ...], dict[Source, None]] = {}
-        for each in finders:
-            sources.setdefault(each.columns, {}).update(dict.fromkeys(each.sources))
+        for columns, values in asked:
+            sources.setdefault(columns, {}).update(dict.fromkeys(values))
         whole = self.now.table(table)
         return min(sum(self._found(whole, each) for each in sources.values()), whole)
 
@@ -61,7 +64,7 @@ class _Estimate:
         for each in sources:
             if isinstance(each, Found):
                 table, most = each.finder.table, self.now.table(each.finder.table)
-                found = self.rows(table, (each.finder,))
+                found = self._rows(table, ((each.finder.columns, each.finder.sources),))
             else:
                 table, most = each.leaf.scan.table, self._changed_keys(each.leaf.scan)
                 found = self.now.changes(each.leaf.scan.occurrence, each.leaf.diff_class, each.leaf.split)

@@ -43,7 +43,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.answers import BinaryOperator, itself
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, Pair, Probe, project
-from dbt_idivm.algebra.expressions import column, conjuncts, passing
+from dbt_idivm.algebra.expressions import attributes, column, conjuncts, passing
 from dbt_idivm.algebra.inference import Dependency, are_identical, equalities, rejects_null, typed_null
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, both_states, values_of_signed, with_sign
 from dbt_idivm.algebra.outer import LEFT, RIGHT, OuterPair
@@ -124,10 +124,10 @@ class OuterJoin(OuterPair, BinaryOperator):
     @cached_property
     def combined(self) -> tuple[Operator, ...]:
         """The left input, if each of its rows has at most one partner."""
-        return (self.left,) if self._has_one_partner else ()
+        return (self.left,) if self.has_one_partner else ()
 
     @cached_property
-    def _has_one_partner(self) -> bool:
+    def has_one_partner(self) -> bool:
         found = equalities(self.condition, self.certain_types)
         determined = {name for by, names in found if by <= {*self.left.columns} for name in names}
         return not self.full and self.right.unique and determined >= {*self.right.ids}
@@ -183,7 +183,7 @@ class OuterJoin(OuterPair, BinaryOperator):
         partner, see `signed_chain`.
         """
         chain = () if self.full else chain_of(self)
-        if len(chain) > 1 or self._has_one_partner:
+        if len(chain) > 1 or self.has_one_partner:
             return signed_chain(chain, self.columns)
         (left, right), deltas = self.inputs, (self.left.signed(), self.right.signed())
         pre = right.in_state("pre")
@@ -278,11 +278,32 @@ def candidates(node: OuterJoin, side: int, diff: IDiff, names: tuple[str, ...] |
     return Probe(rows, touched(diff, child, wanted), node.condition)
 
 
-def core(node: Operator) -> tuple[str, ...]:
-    """The IDs of the innermost input that all ⟕ on the left side preserve. They identify a row, perhaps together with others."""
+@dataclass(frozen=True)
+class _Names:
+    """Some IDs of a row, and the presence markers among them that are certainly 1."""
+
+    ids: tuple[str, ...]
+    present: frozenset[str] = frozenset()
+
+
+def names_of_partners(node: Operator, condition: exp.Expr) -> _Names:
+    """The IDs by which rows of `node` are recomputed that have a partner by `condition`. They may name further rows.
+
+    These are the IDs of the innermost input that all ⟕ on the left side preserve. So a chain of ⟕ to unique rows, such as
+    dimensions, has a single i-diff to recompute by. An input of which a left row may have many partners adds its own IDs
+    if the condition, or one that leads to it, reads its columns: only some of the partners are to be recomputed.
+    """
+    used, rejecting = frozenset(attributes(condition)), rejects_null(condition)
+    found = _Names(())
     while isinstance(node, OuterJoin) and not node.full:
+        if used & {*node.right.columns}:
+            if node.right.unique and not node.has_one_partner:
+                present = frozenset(node.marks) if rejecting & {*node.right.columns} else frozenset()
+                found = _Names((*node.right.ids, *node.marks, *found.ids), found.present | present)
+            else:
+                used |= node.used_left
         node = node.left
-    return node.ids
+    return _Names((*node.ids, *found.ids), found.present)
 
 
 def inserted(node: OuterJoin, diff: IDiff, rows: Relation, *, fresh: bool = False) -> IDiff:
@@ -291,13 +312,11 @@ def inserted(node: OuterJoin, diff: IDiff, rows: Relation, *, fresh: bool = Fals
 
 
 def recomputed(node: OuterJoin, side: int, diff: IDiff) -> IDiff:
-    """REC(I of H), where I is limited to the IDs below other outer joins, so that a chain of outer
-    joins has a single i-diff to recompute by.
-    """
-    names = core(node.inputs[1 - side])
-    ids = names + ((node.mark(1 - side),) if 1 - side in node.padded else ())
-    constants = {name: exp.Literal.number(1) for name in node.marks}
-    rows = Compute(candidates(node, side, diff, names), tuple((name, constants.get(name) or column(name)) for name in ids))
+    """REC(I of H), where I are the IDs by which partners are recomputed."""
+    names = names_of_partners(node.inputs[1 - side], node.condition)
+    ids = names.ids + ((node.mark(1 - side),) if 1 - side in node.padded else ())
+    constants = {name: exp.Literal.number(1) for name in (*node.marks, *names.present)}
+    rows = Compute(candidates(node, side, diff, names.ids), tuple((name, constants.get(name) or column(name)) for name in ids))
     return IDiff(REC, ids, (), (), rows, diff.origins, constants=tuple((name, "1") for name in ids if name in constants))
 
 

@@ -74,7 +74,8 @@ class _Search:
     def __init__(self, wanted: dict[str, Wanted], binding: Binding) -> None:
         self.wanted, self.binding = wanted, binding
         self.found: dict[str, SourceRows] = {}
-        self._done: dict[Finder, frozenset[Row]] = {}  # finder that was asked for → its values
+        self._done: dict[Finder, frozenset[Row]] = {}  # finder whose rows are found → its values
+        self._asked: dict[Finder, frozenset[Row]] = {}  # finder → the values that were asked for
 
     def next(self) -> str | None:
         """The table to ask next: one of which all keys are known, if there is one. None if all are done."""
@@ -98,10 +99,10 @@ class _Search:
         """The query for the rows of these finders; None if they have no values."""
         binder = self.binding.statement()
         name = binder.alias("stored")
-        new = self._tests(((each, self._values(each)) for each in finders), name)
+        new = self._tests(((each, self._values(each, each.new_sources)) for each in finders), name)
         if not new:
             return None
-        old = self._tests(((each, self._done[each]) for each in self.wanted[table].finders if each in self._done), name)
+        old = self._tests(((each, self._asked[each]) for each in self.wanted[table].finders if each in self._asked), name)
         columns = self.wanted[table].columns
         source = exp.alias_(self.binding.dialect.table(table, self.binding.versions.get(table)), name, table=True)
         rows = exp.Select(expressions=[exp.alias_(each.value(name), each.name, quoted=True) for each in columns]).from_(source)
@@ -130,8 +131,8 @@ class _Search:
         within = joined(Range("int", int(each), int(each)) for each in values if each is not None)
         return found if within is None else exp.and_(found, within.test(of, in_parts=True))
 
-    def _values(self, finder: Finder) -> frozenset[Row]:
-        found = {value for source in finder.sources for value in self._of(source)}
+    def _values(self, finder: Finder, sources: Iterable[Source]) -> frozenset[Row]:
+        found = {value for source in sources for value in self._of(source)}
         return frozenset(
             value for value in found if all(cell is not None or nulls for cell, nulls in zip(value, finder.nulls, strict=True))
         )
@@ -156,7 +157,7 @@ class _Search:
             self.found = {name: each for name, each in self.found.items() if name in self.wanted}
             return
         for each in finders:
-            self._done[each] = self._values(each)
+            self._done[each], self._asked[each] = self._values(each, each.sources), self._values(each, each.new_sources)
         known = self.found.get(table)
         self.found[table] = rows if known is None or not known.rows else _both(known, rows)
 

@@ -56,13 +56,23 @@ Source: TypeAlias = Changed | Found
 @dataclass(frozen=True)
 class Finder:
     """The rows of `table` whose `columns`, of the types `kinds`, have the values of one of `sources`. `nulls`: for each column,
-    whether NULL finds NULL."""
+    whether NULL finds NULL. `is_key`: whether the columns identify a row."""
 
     table: str
     columns: tuple[str, ...]
     kinds: tuple[str, ...]
     sources: tuple[Source, ...]
     nulls: tuple[bool, ...]
+    is_key: bool
+
+    @property
+    def new_sources(self) -> tuple[Source, ...]:
+        """The sources without the keys of rows of the same table: these rows are found already."""
+        return tuple(each for each in self.sources if not self._is_own_key(each))
+
+    def _is_own_key(self, source: Source) -> bool:
+        is_of_table = isinstance(source, Found) and source.finder.table == self.table
+        return self.is_key and is_of_table and source.names == self.columns
 
 
 @dataclass(frozen=True)
@@ -219,7 +229,8 @@ class _Search:
         kinds = _kinds(scan, on)
         if not all(_are_comparable(kind, other) for each in found.sources for kind, other in zip(kinds, each.kinds, strict=True)):
             return None
-        return Finder(scan.table, _columns(scan, on), kinds, found.sources, nulls)
+        is_key = scan.unique and {*on} >= {*scan.ids}
+        return Finder(scan.table, _columns(scan, on), kinds, found.sources, nulls, is_key)
 
     def _origins(self, node: Relation, names: tuple[str, ...]) -> _Origins | None:
         """Where the values of `names` come from; None if that is not known."""

@@ -2138,6 +2138,31 @@ OUTER = {
         {"t1": [], "t2": [(1, 1, 1)]},
         {"t1": [(1, 1, 1)], "t2": []},
     ),
+    "one of many partners has a partner whose condition changes": build(
+        "t0(k int, y int; k)\nt1(k int, l int; k, l)\nt2(k int, w int; k)",
+        "SELECT a.k AS c0, a.y AS c1, b.l AS c2, c.w AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.k "
+        "LEFT JOIN t2 AS c ON c.k = b.l AND c.w > 3",
+        {"t0": [(1, 1), (2, 2), (3, 3)], "t1": [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (4, 1)], "t2": [(1, 5), (2, 2), (3, 4)]},
+        {"t2": [(1, 2), (2, 5), (3, 4)]},
+        {"t1": [(1, 1), (1, 3), (2, 2), (3, 2), (4, 1)], "t2": [(1, 4), (2, 3), (3, 4)]},
+        {"t0": [(1, 1), (3, 4), (4, 4)], "t1": [(1, 1), (1, 2), (3, 3), (4, 1)], "t2": [(1, 3), (2, 4), (4, 9)]},
+        {"t0": [(1, 2), (2, 2), (4, 5)], "t1": [(1, 2), (2, 1), (4, 4)], "t2": [(1, 6), (2, 1), (4, 1)]},
+    ),
+    "one of many partners has a partner at the end of a chain": build(
+        "t0(k int, y int; k)\nt1(k int, x int, y int; k)\nt2(k int, w int; k)\nt3(k int, v int; k)",
+        "SELECT a.k AS c0, a.y AS c1, b.k AS c2, c.w AS c3, d.v AS c4 FROM t0 AS a LEFT JOIN t1 AS b ON b.x = a.k "
+        "LEFT JOIN t2 AS c ON c.k = b.y LEFT JOIN t3 AS d ON d.k = c.w AND d.v > 0",
+        {
+            "t0": [(1, 1), (2, 2)],
+            "t1": [(1, 1, 1), (2, 1, 2), (3, 2, 1), (4, None, 1)],
+            "t2": [(1, 1), (2, 2)],
+            "t3": [(1, 1), (2, 0)],
+        },
+        {"t3": [(1, 0), (2, 2)]},
+        {"t1": [(1, 1, 2), (2, 1, 1), (3, 2, None), (4, 2, 1)], "t3": [(1, 3), (2, 0)]},
+        {"t0": [(1, 2), (3, 3)], "t2": [(1, 2), (2, 1)], "t3": [(1, 0), (2, 1)]},
+        {"t0": [(1, 1), (2, 2)], "t1": [(1, 1, 1), (4, 2, 2), (5, 1, 2)], "t2": [(1, 1), (2, 1), (3, 3)], "t3": [(1, 2), (3, 1)]},
+    ),
     "an outer join of a full join": build(
         _THREE,
         "SELECT a.k AS c0, b.k AS c1, c.k AS c2, a.y + c.w AS c3 FROM t0 AS a FULL JOIN t1 AS b ON a.x = b.x "
