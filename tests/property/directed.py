@@ -2138,6 +2138,15 @@ OUTER = {
         {"t1": [], "t2": [(1, 1, 1)]},
         {"t1": [(1, 1, 1)], "t2": []},
     ),
+    "a row without partners has one at the end of a chain": build(
+        _THREE,
+        "SELECT a.k AS c0, b.k AS c1, c.k AS c2, c.w AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x "
+        "LEFT JOIN t2 AS c ON c.x = a.y AND (b.k IS NULL OR c.w = b.z)",
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 2, 5)], "t2": [(1, 1, 1), (2, 2, 5)]},
+        {"t2": [(1, 3, 1), (2, 2, 4)]},
+        {"t2": [(1, 1, 2), (2, 1, 5)]},
+        {"t1": [(1, 1, 5)], "t2": [(1, 2, 5), (2, 1, 4)]},
+    ),
     "one of many partners has a partner whose condition changes": build(
         "t0(k int, y int; k)\nt1(k int, l int; k, l)\nt2(k int, w int; k)",
         "SELECT a.k AS c0, a.y AS c1, b.l AS c2, c.w AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.k "

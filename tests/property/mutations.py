@@ -2116,7 +2116,25 @@ def cells_are_values(patch: Patch) -> None:
     patch.setattr(reach, "_are_comparable", lambda kind, other: True)
 
 
+def own_columns_are_keys(patch: Patch) -> None:
+    patch.setattr(
+        reach.Finder,
+        "new_sources",
+        property(lambda self: tuple(each for each in self.sources if not replace(self, is_key=True)._is_own_key(each))),
+    )
+
+
+def tested_partners_are_there(patch: Patch) -> None:
+    patch.setattr(outer_operator, "rejects_null", lambda condition: frozenset(attributes(condition)))
+
+
 REACH = (
+    Mutation(
+        "⟕: a partner that a condition reads may be missing",
+        tested_partners_are_there,
+        "a row without partners has one at the end of a chain",
+    ),
+    Mutation("reach: columns that are no key find other rows", own_columns_are_keys, "distinct rows of an outer join"),
     Mutation("reach: NULL is a key", null_finds_nothing, "groups with a value that is looked up"),
     Mutation("reach: deleted rows have keys", deleted_rows_have_no_keys, "groups of a lateral subquery", "tuple"),
     Mutation("reach: a table is asked for all keys", first_keys_alone, "a subquery inside an aggregate"),
