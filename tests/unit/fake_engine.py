@@ -248,9 +248,21 @@ class FakeEngine:
         unknown = {"changed keys": ((1, 1, 1),), "changes of": ((1,),) * (INLINE_ROWS + 1), "keys of": ((1,),) * (KEYS + 1)}
         answers = {**unknown, **self.reads}
         found = next((answers[label] for label in (*self.reads, *unknown) if statement.label.startswith(label)), ())
+        if statement.label.startswith("check keys of"):
+            found = self._broken_keys(statement)
         if statement.label.startswith("changed keys"):  # without a range of the columns of new keys
             found = tuple(row if len(row) > 3 else (*row, *(None, None, 0) * statement.sql.count("CAST(MIN(")) for row in found)
         return Rows(("c",), found)
+
+    def _broken_keys(self, statement: Statement) -> tuple[tuple[Any, ...], ...]:
+        """The numbers of the tables whose keys are broken, if each is asked for alone."""
+        broken = [label for label, rows in self.reads.items() if label.startswith("check key") and rows]
+        tables = re.findall(r"FROM (\S+) VERSION AS OF", statement.sql)
+        return tuple(
+            (number,)
+            for number, table in enumerate(tables)
+            if any(label == "check key" or label.endswith(f" of {table}") for label in broken)
+        )
 
     def _with(self, statement: Statement) -> Reply:
         return self._insert(statement) if "INSERT INTO" in statement.sql else self._select(statement)

@@ -265,9 +265,8 @@ def test_a_key_that_did_not_hold_when_a_rebuild_read_it(engine: FakeEngine) -> N
     engine.reads["check new keys (id) of main.c"] = ((7,),)
     outcome = engine.drive(request(), forced())
     assert outcome.mode == "full" and (outcome.reason or "").startswith("IDIVM-419 the key (id) of main.c did not hold")
-    assert sorted(label for label in engine.labels("read") if label.startswith("check key")) == [
-        "check key (id) of main.c",
-        "check key (id) of main.o",
+    assert [label for label in engine.labels("read") if label.startswith("check key")] == [
+        "check keys of 2 tables, main.o to main.c"
     ]
     assert stored(engine).unverified == {}
 
@@ -291,13 +290,29 @@ def test_a_rebuild_verifies_the_keys_by_which_it_looks_rows_up(engine: FakeEngin
     assert engine.drive(request(sql), forced(REBUILD)).mode == "full" and stored(engine).unverified == {}
 
 
+def test_keys_of_the_same_types_are_verified_together(engine: FakeEngine) -> None:
+    """What is broken is asked for again, and so are all of them where the statement fails."""
+    together, alone = "check keys of 2 tables, main.o to main.c", [f"check key (id) of main.{name}" for name in "oc"]
+    engine.drive(request())
+    assert engine.labels("read") == [together]
+    engine.tables["main.c"].commit("WRITE", {"numOutputRows": "2"}, parameters={"mode": "Append"})
+    engine.reads[alone[1]] = ((1, 7, 2),)
+    with pytest.raises(IdivmError, match="IDIVM-305"):
+        engine.drive(replace(request(), full_refresh=True))
+    assert engine.labels("read") == [together, alone[1]]
+    engine.reads.clear()
+    engine.fail[together] = EngineError("DELTA_FILE_NOT_FOUND", "a file is gone")
+    engine.drive(replace(request(), full_refresh=True))
+    assert engine.labels("read") == [together, *alone]
+
+
 def test_keys_that_a_rebuild_left_and_that_cannot_be_looked_up_any_more(engine: FakeEngine) -> None:
     rebuilt_after_insert(engine)
     renamed(engine)
     engine.fail["check new keys"] = EngineError("DELTA_MISSING_CHANGE_DATA", "the feed of version 2 was cleaned up")
     outcome = engine.drive(request(), forced())
     assert outcome.mode == "full" and (outcome.reason or "").startswith("IDIVM-403 ")
-    assert "check key (id) of main.c" in engine.labels("read") and stored(engine).unverified == {}
+    assert "check keys of 2 tables, main.o to main.c" in engine.labels("read") and stored(engine).unverified == {}
 
 
 def test_what_does_not_move_keeps_what_is_unverified(engine: FakeEngine) -> None:
@@ -326,7 +341,7 @@ def test_where_changed_keys_were_not_all_checked_a_rebuild_checks_all(engine: Fa
     built(engine, request(verify=verify))
     renamed(engine)
     assert engine.drive(request(verify=verify)).mode == "full"
-    assert sorted(engine.labels("read")) == ["check key (id) of main.c", "check key (id) of main.o"]
+    assert engine.labels("read") == ["check keys of 2 tables, main.o to main.c"]
 
 
 def test_a_key_that_was_once_not_checked_is_checked_by_the_next_rebuild(engine: FakeEngine) -> None:
@@ -342,8 +357,8 @@ def test_a_key_that_was_once_not_checked_is_checked_by_the_next_rebuild(engine: 
         engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"}, parameters={"mode": "Append"})
         rebuilt = forced(REBUILD)
         assert (engine.drive(request(), rebuilt).reason or "").startswith(reason) and stored(engine).checked
-        checks.append(sorted(label for label in engine.labels("read") if label.startswith("check key")))
-    assert checks == [["check key (id) of main.c", "check key (id) of main.o"], []]
+        checks.append([label for label in engine.labels("read") if label.startswith("check key")])
+    assert checks == [["check keys of 2 tables, main.o to main.c"], []]
 
 
 def test_a_large_view_is_maintained(engine: FakeEngine) -> None:

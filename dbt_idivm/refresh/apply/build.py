@@ -44,8 +44,7 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
     """Create the view (`reason` is None) or rebuild it. Raises IDIVM-304, 305 and 903."""
     job = work.job
     if work.unverified is None:
-        for name, key in work.planned.keys.items():
-            yield from keys.verify(job.client, work.planned.inputs.tables[name], key)
+        yield from keys.verify_all(job.client, work.planned.inputs.tables, work.planned.keys)
     planned = yield from _judged(work)
     try:
         wanted, written = yield from _published(replace(work, planned=planned), reason)

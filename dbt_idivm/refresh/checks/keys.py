@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 
-COUNT = "idivm_count"
+COUNT, INPUT = "idivm_count", "idivm_input"
+MOST_INPUTS = 64  # whose keys are verified by one statement
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,19 @@ class KeyedInput:
 
     found: Input
     key: Key | None = None
+
+
+def verify_all(client: Client, inputs: Mapping[str, Input], keys: Mapping[str, Key]) -> Steps[None]:
+    """Verify the keys of inputs, by their names, over the whole tables at their pinned versions, each once per invocation.
+
+    Keys of the same types are verified by one statement; those that it finds to be broken are queried again. Raises IDIVM-305.
+    """
+    for group in _alike(client, inputs, keys):
+        unique = yield from _unique(client, group)
+        for each in unique:
+            client.invocation.remember(each.asked, None)
+    for name, key in keys.items():
+        yield from verify(client, inputs[name], key)
 
 
 def verify(client: Client, found: Input, key: Key) -> Steps[None]:
@@ -34,10 +50,69 @@ def verify(client: Client, found: Input, key: Key) -> Steps[None]:
         raise not_unique(found.name, key, broken)
 
 
+class _Check(NamedTuple):
+    """A key that is to be verified over a version of a table."""
+
+    table: str
+    version: int
+    columns: tuple[str, ...]
+
+    @property
+    def asked(self) -> Hashable:
+        """What an invocation remembers the answer by."""
+        return ("key", self.table, self.columns, self.version)
+
+
+def _alike(client: Client, inputs: Mapping[str, Input], keys: Mapping[str, Key]) -> Iterator[Sequence[_Check]]:
+    """Groups of at least two keys of the same types, and of at most `MOST_INPUTS`, that are to be verified."""
+    found: dict[tuple[str, ...], dict[_Check, None]] = {}
+    for name, key in keys.items():
+        table, version = inputs[name].table, inputs[name].version
+        types = {each.name: each.type for each in inputs[name].facts.columns}
+        if key.trusted or version is None or not types.keys() >= {*key.columns}:
+            continue
+        check = _Check(table, version, key.columns)
+        if not client.invocation.knows(check.asked):
+            found.setdefault(tuple(types[column_] for column_ in key.columns), {})[check] = None
+    for group in map(tuple, found.values()):
+        parts = (group[start : start + MOST_INPUTS] for start in range(0, len(group), MOST_INPUTS))
+        yield from (part for part in parts if len(part) > 1)
+
+
+def _unique(client: Client, group: Sequence[_Check]) -> Steps[tuple[_Check, ...]]:
+    """Those of the keys that are unique. None of them if the statement fails: then each is verified alone, and reports the
+    failure."""
+    names = [f"k{number}" for number in range(1, len(group[0].columns) + 1)]
+    parts = [
+        exp.Select(
+            expressions=[
+                exp.alias_(exp.Literal.number(number), INPUT),
+                *(exp.alias_(column(name), alias) for name, alias in zip(each.columns, names, strict=True)),
+            ]
+        ).from_(client.dialect.table(each.table, each.version))
+        for number, each in enumerate(group)
+    ]
+    keys = [column(name) for name in (INPUT, *names)]
+    query = (
+        exp.Select(expressions=[column(INPUT)])
+        .from_(subquery(exp.union(*parts, distinct=False, copy=False), "of_inputs"))
+        .group_by(*keys)
+        .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
+        .distinct()
+    )
+    label = f"check keys of {len(group)} tables, {group[0].table} to {group[-1].table}"
+    try:
+        broken = yield from client.read(query, label)
+    except EngineFailure:
+        return ()
+    numbers = {int(row[0]) for row in broken.rows}
+    return tuple(each for number, each in enumerate(group) if number not in numbers)
+
+
 def repeated_at(client: Client, table: str, version: int, key: Key) -> Steps[tuple[int, tuple[Any, ...]] | None]:
     """`repeated` for a version of a table, queried once per invocation."""
     rows, label = client.dialect.table(table, version), f"check key ({', '.join(key.columns)}) of {table}"
-    return (yield from client.once(("key", table, key.columns, version), lambda: repeated(client, rows, key, label)))
+    return (yield from client.once(_Check(table, version, key.columns).asked, lambda: repeated(client, rows, key, label)))
 
 
 def not_unique(relation: str, key: Key, broken: tuple[int, tuple[Any, ...]]) -> IdivmError:
