@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -16,7 +17,7 @@ from dbt_idivm.algebra.core import exists
 from dbt_idivm.algebra.expressions import alias, column, same
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import distinguishable
-from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
+from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Kind
 from dbt_idivm.operators.scan import reads_tables
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Clause, Condition, Key, Matching, Merge, op_is
@@ -78,19 +79,32 @@ def _differ_in_constants(one: IDiff, other: IDiff) -> bool:
     return any(fixed.get(name, value) != value for name, value in other.constants)
 
 
+class _Effect(NamedTuple):
+    """What i-diffs do to view rows by the same clauses of MERGE."""
+
+    kind: Kind
+    assigned: tuple[str, ...]
+    fresh: bool
+
+    @classmethod
+    def of(cls, diff: IDiff) -> _Effect:
+        return cls(diff.kind, diff.assigned, diff.fresh)
+
+
 def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str) -> Merge:
     """The MERGE that applies the i-diffs. There must be at least one, and they must pass `is_direct`."""
-    tags = [f"{diff.kind}_{number}" if len(idiffs) > 1 else None for number, diff in enumerate(idiffs, 1)]
+    effects = tuple(dict.fromkeys(map(_Effect.of, idiffs)))
+    tags = {each: f"{each.kind}_{number}" if len(effects) > 1 else None for number, each in enumerate(effects, 1)}
     naming = tuple(name for name in view.root.columns if any(name in d.ids for d in idiffs))
     partial = tuple(name for name in naming if any(name not in d.ids for d in idiffs))
     columns = tuple(name for name in view.root.columns if any(name in diff.attributes for diff in idiffs))
     parts = [
-        _tagged(rows_of(view, idiffs[:number], diff, binder), diff, tag, columns, partial)
-        for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True))
+        _tagged(rows_of(view, idiffs[:number], diff, binder), diff, tags[_Effect.of(diff)], columns, partial)
+        for number, diff in enumerate(idiffs)
     ]
     broadcast = binder.is_source_broadcast(*(diff.relation for diff in idiffs))
     on = tuple(_match(view, name, name in partial) for name in naming)
-    clauses = tuple(clause for diff, tag in zip(idiffs, tags, strict=True) for clause in _clauses(view, diff, tag))
+    clauses = tuple(clause for effect, tag in tags.items() for clause in _clauses(view, effect, tag))
     table = binder.binding.dialect.table(target, None)
     return Merge(table, binder.attach(union_all(parts)), Matching(on, clauses), broadcast=broadcast)
 
@@ -126,13 +140,13 @@ def _match(view: Stored, name: str, partial: bool) -> Condition:
     return Key(view.stored(name), name, f"any_{name}" if partial else None)
 
 
-def _clauses(view: Stored, diff: IDiff, tag: str | None) -> Iterator[Clause]:
+def _clauses(view: Stored, effect: _Effect, tag: str | None) -> Iterator[Clause]:
     tagged: tuple[Condition, ...] = (op_is(tag),) if tag else ()
-    if diff.kind is DEL:
+    if effect.kind is DEL:
         yield Clause("delete", tagged)
         return
-    assigned = {c.name: column(c.attribute, SOURCE) for c in view.columns if c.attribute in diff.assigned}
-    if assigned and not diff.fresh:  # an INS with IDs only does not change a stored row
+    assigned = {c.name: column(c.attribute, SOURCE) for c in view.columns if c.attribute in effect.assigned}
+    if assigned and not effect.fresh:  # an INS with IDs only does not change a stored row
         types = {c.name: view.root.types[c.attribute] for c in view.columns}
         equal = exp.and_(
             *(
@@ -141,5 +155,5 @@ def _clauses(view: Stored, diff: IDiff, tag: str | None) -> Iterator[Clause]:
             )
         )
         yield Clause("update", (*tagged, exp.Not(this=exp.paren(equal))), assigned)
-    if diff.kind is INS:
+    if effect.kind is INS:
         yield Clause("insert", tagged, {c.name: column(c.attribute, SOURCE) for c in view.columns})
