@@ -14,10 +14,10 @@ from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.state import Consumed, State
-from dbt_idivm.refresh.changes.changed_keys import SAMPLE, repeated_new_key
 from dbt_idivm.refresh.changes.moves import Move, move_over
 from dbt_idivm.refresh.changes.proving import proved
 from dbt_idivm.refresh.changes.read import or_gap
+from dbt_idivm.refresh.changes.verify_keys import SAMPLE, repeated_new_key
 from dbt_idivm.refresh.checks.keys import KeyedInput, example, repeated_at
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.refresh.changes.changed_keys import key_twice, verify_change, violation
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import changed_keys, for_plan, has_classes, net_diff
 from dbt_idivm.refresh.changes.proving import GAP, Unproven, by_difference
 from dbt_idivm.refresh.changes.unreadable_text import unreadable_text
+from dbt_idivm.refresh.changes.verify_keys import key_twice, verify_change, violation
 from dbt_idivm.refresh.checks.keys import KeyedInput
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
