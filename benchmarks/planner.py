@@ -33,9 +33,9 @@ from dbt_idivm.deep import deep_recursion
 from dbt_idivm.definition.compiling import compiled
 from dbt_idivm.definition.questions import without_engine
 from dbt_idivm.explain import delta_script, explain
-from dbt_idivm.script.bind import ask, render
 from dbt_idivm.script.conditional import Conditional
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import ask, render
 from dbt_idivm.script.symbolic import SymbolicBinding, symbolic
 from dbt_idivm.script.tail import Tail
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Application, Way, WayName

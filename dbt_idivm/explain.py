@@ -13,13 +13,13 @@ from dbt_idivm.operators.additive import additive_rule
 from dbt_idivm.operators.aggregate import Aggregate
 from dbt_idivm.passes.annotate import Facts
 from dbt_idivm.script.additive import Additive, LostExtremes
-from dbt_idivm.script.bind import ask, render
 from dbt_idivm.script.by_idiffs import ByIDiffs
 from dbt_idivm.script.conditional import Conditional
 from dbt_idivm.script.dialect import DELTA, Dialect
 from dbt_idivm.script.leaves import tables
 from dbt_idivm.script.limit import LONGEST
 from dbt_idivm.script.plan import Cache, Plan
+from dbt_idivm.script.render import ask, render
 from dbt_idivm.script.symbolic import symbolic
 from dbt_idivm.script.tail import Tail
 from dbt_idivm.script.top_k import Ranking, TopK

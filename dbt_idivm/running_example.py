@@ -11,13 +11,13 @@ from dbt_idivm.definition.compiling import compiled
 from dbt_idivm.definition.questions import without_engine
 from dbt_idivm.explain import tree
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.script.bind import BoundScript, bind, render_rows
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.by_idiffs import ByIDiffs
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import BoundScript, bind, render_rows
 from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.ways import STRATEGIES, Strategy
 

@@ -23,10 +23,10 @@ from dbt_idivm.cost.sizes import Size, width
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
 from dbt_idivm.script.additive import LostExtremes
-from dbt_idivm.script.bind import Fetched
 from dbt_idivm.script.conditional import Conditional
 from dbt_idivm.script.diff import INLINE_ROWS
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import Fetched
 from dbt_idivm.script.replace_where import KEYS
 from dbt_idivm.script.tail import LatePartitions
 from dbt_idivm.script.top_k_rows import IfAny

@@ -13,11 +13,11 @@ from dbt_idivm.definition.user_functions import typed
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.coercion import UntypedUnion, answers, question
 from dbt_idivm.frontend.lower import Lowered, lower
-from dbt_idivm.script.bind import full_query, relation_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DELTA, Dialect
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Cache, Plan
+from dbt_idivm.script.render import full_query, relation_query
 from dbt_idivm.script.ways import STRATEGIES, WayName
 
 

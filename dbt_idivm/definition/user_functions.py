@@ -30,9 +30,9 @@ from dbt_idivm.frontend.text import Text
 from dbt_idivm.operators import OneRow, Project, Scan
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.relation_name import name_parts, relation_name
-from dbt_idivm.script.bind import relation_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DELTA, Dialect
+from dbt_idivm.script.render import relation_query
 
 _ONE_ROW: Relation = OneRow()
 

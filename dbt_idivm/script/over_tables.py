@@ -12,7 +12,7 @@ from dbt_idivm.script.plan import Cache, Plan
 
 
 def over_tables(plan: Plan, caches: Iterable[Cache]) -> Plan:
-    """The plan with each of `caches` expanded. Use it only for its query (`bind.full_query`): its i-diffs still read the caches.
+    """The plan with each of `caches` expanded. Use it only for its query (`full_query`): its i-diffs still read the caches.
 
     That query does not need the caches to exist. It is used to ask for types, and to compare a cache or view with its definition.
     """

@@ -26,10 +26,10 @@ from dbt_idivm.operators.additive import AdditiveRule
 from dbt_idivm.operators.aggregate import Call
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.additive import Additive
-from dbt_idivm.script.bind import bind
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import FeedDiff, NetChanges, Row
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import bind
 from dbt_idivm.script.symbolic import symbolic
 from tests.property.plans import Options, Table, idiff_way, plan_of
 

@@ -16,9 +16,9 @@ from dbt_idivm.refresh.catalog.relations import Described
 from dbt_idivm.refresh.checks.proof import Proof, Question, judge
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.protocol import EngineError, Reply, Rows, Statement
-from dbt_idivm.script.bind import relation_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.render import relation_query
 from tests.meaning.spark_meaning import spark_meaning
 from tests.property.plans import Options, Table, plan_of
 from tests.property.strategies import Content

@@ -10,13 +10,13 @@ from dbt_idivm.operators import OPERATORS
 from dbt_idivm.operators.additive import ADDITIVE
 from dbt_idivm.passes.propagate import propagate
 from dbt_idivm.script.additive import Adding
-from dbt_idivm.script.bind import BoundScript
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
+from dbt_idivm.script.render import BoundScript
 from dbt_idivm.script.top_k import Ranking
 from tests.property.plans import idiff_way
 

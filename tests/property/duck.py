@@ -13,10 +13,10 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
-from dbt_idivm.script.bind import BoundScript
 from dbt_idivm.script.binding import Staged
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import Row, Value
+from dbt_idivm.script.render import BoundScript
 from dbt_idivm.script.ways import Write
 from tests.property.engine import Collision, Columns
 

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from dbt_idivm.script.bind import BoundScript, render_keyed, render_rows
 from dbt_idivm.script.binding import Staged
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import Row, Value
+from dbt_idivm.script.render import BoundScript, render_keyed, render_rows
 from dbt_idivm.script.replace_where import Replacing
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.ways import Write

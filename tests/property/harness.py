@@ -13,7 +13,6 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
-from dbt_idivm.script.bind import BoundScript, Fetched, applications, ask, full_query, relation_query, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import is_inlinable
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
@@ -21,6 +20,7 @@ from dbt_idivm.script.found_rows import find, reached_by
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Cache, Plan
+from dbt_idivm.script.render import BoundScript, Fetched, applications, ask, full_query, relation_query, render
 from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.value_range import Ranges, between, has_range
 from dbt_idivm.script.ways import Application

@@ -8,10 +8,10 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import subquery
-from dbt_idivm.script.bind import BoundScript
 from dbt_idivm.script.binding import Staged
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import Row, Value
+from dbt_idivm.script.render import BoundScript
 from dbt_idivm.script.ways import Write
 from tests.meaning.spark_meaning import ANSI, NOT_ANSI, SparkRefuses, spark_meaning
 from tests.property.engine import Collision, Columns

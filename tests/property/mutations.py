@@ -54,7 +54,6 @@ from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script import additive as script_additive
 from dbt_idivm.script import (
     append,
-    bind,
     by_key,
     diff,
     direct,
@@ -64,6 +63,7 @@ from dbt_idivm.script import (
     known_rows,
     net_changes,
     reach,
+    render,
     replace_where,
     tail,
     tail_rows,
@@ -1168,8 +1168,8 @@ def replaced_by_the_first_id(patch: Patch) -> None:
     def of_first(rule: Callable[..., Any]) -> Callable[..., Any]:
         return lambda merge, *others: rule(replace(merge, matching=replace(merge.matching, on=merge.matching.on[:1])), *others)
 
-    patch.setattr(bind, "keyed_source", of_first(bind.keyed_source))
-    for module in (bind, known_rows):
+    patch.setattr(render, "keyed_source", of_first(render.keyed_source))
+    for module in (render, known_rows):
         patch.setattr(module, "replace_where", of_first(replace_where.replace_where))
 
 

@@ -23,10 +23,10 @@ from dbt_idivm.adaptation.statement import adapted_query, delete_rows, insert_ro
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.operators import OuterJoin
 from dbt_idivm.passes.query_graph import QueryGraph
-from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import full_query
 from tests.meaning.spark_meaning import SparkRefuses
 from tests.property.duck import OnDuckDB, _sql
 from tests.property.edits import Model, Pair, joined_pairs, pairs

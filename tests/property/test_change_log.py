@@ -9,12 +9,12 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from dbt_idivm.definition.reproducible import unreproducible
-from dbt_idivm.script.bind import applications, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.change_log import Entry
 from dbt_idivm.script.diff import InlineDiff, Row
 from dbt_idivm.script.logged_tuples import LoggedTuples
 from dbt_idivm.script.net_changes import net_changes
+from dbt_idivm.script.render import applications, render
 from dbt_idivm.script.tuple_based import Tuples
 from tests.property.coverage import RANDOM
 from tests.property.drawn import drawn

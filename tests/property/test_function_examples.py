@@ -11,8 +11,8 @@ from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.render import full_query
 from tests.meaning.spark_meaning import SparkRefuses, spark_meaning
 from tests.property.judge import NO_TABLE
 from tests.property.meaning import SPARK

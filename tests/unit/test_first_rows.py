@@ -11,10 +11,10 @@ from dbt_idivm.cost.sizes import of_rows
 from dbt_idivm.cost.work import Situation, TableChanges, application_of, expected, incremental
 from dbt_idivm.explain import explain, maintained
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.script.bind import applications, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import FeedDiff, NetChanges
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import applications, render
 from dbt_idivm.script.top_k import TopK
 from dbt_idivm.script.ways import ALL_WAYS
 from dbt_idivm.support import CATALOG

@@ -18,10 +18,10 @@ from dbt_idivm.frontend.invalid import branches
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import full_query
 
 COLUMNS = {
     "id": "int",

@@ -19,7 +19,6 @@ from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.relations import LOG
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
-from dbt_idivm.script.bind import applications, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.change_log import Entry, changes_in_feed, difference, first_rows, logged, replay_differences
 from dbt_idivm.script.dialect import DELTA
@@ -27,6 +26,7 @@ from dbt_idivm.script.diff import FeedDiff, InlineDiff
 from dbt_idivm.script.logged_tuples import LoggedTuples
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import applications, render
 from dbt_idivm.script.tuple_based import Tuples
 from dbt_idivm.support import CATALOG
 from dbt_idivm.verify import equivalence

@@ -18,8 +18,8 @@ from dbt_idivm.frontend.lower import Lowered, lower
 from dbt_idivm.operators import OneRow, OuterJoin, Scan
 from dbt_idivm.operators.scan import Attribute, DiffRows
 from dbt_idivm.passes.annotate import Annotated
-from dbt_idivm.script.bind import relation_query
 from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.render import relation_query
 
 
 def scan(name: str, *columns: str, key: bool = True) -> Scan:

@@ -9,9 +9,9 @@ from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute, Scan, scans
-from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import full_query
 
 COLUMNS = tuple(Attribute(*pair) for pair in (("id", "int"), ("x", "int"), ("v", "variant"), ("a", "array<variant>")))
 CATALOG = Catalog(

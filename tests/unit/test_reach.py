@@ -10,12 +10,12 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cost.reaching import incremental_by_reach
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.cost.work import Situation, incremental
-from dbt_idivm.script.bind import applications
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import InlineDiff, Row, Value
 from dbt_idivm.script.found_rows import MOST_ROWS, find, reached_by
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.reach import _Search
+from dbt_idivm.script.render import applications
 from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.ways import Application
 from tests.property.plans import Options, Table, plan_of

@@ -15,9 +15,9 @@ from dbt_idivm.refresh.decide.choose import choose_ways
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.protocol import Reply, Statement
-from dbt_idivm.script.bind import applications
 from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.net_changes import net_changes
+from dbt_idivm.script.render import applications
 from dbt_idivm.script.ways import STRATEGIES, Strategy
 from tests.unit.fake_engine import FakeEngine, model
 from tests.unit.test_script_ways import TOTALS, plan

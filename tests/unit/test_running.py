@@ -12,12 +12,12 @@ from dbt_idivm.cost.work import Situation, TableChanges, expected
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.explain import delta_script, explain, maintained
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.script.bind import applications, ask, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.conditional import Conditional
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetChanges, NetDiff
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import applications, ask, render
 from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.tail import Appending, Recomputing
 from dbt_idivm.script.ways import ALL_WAYS

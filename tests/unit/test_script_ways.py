@@ -10,12 +10,12 @@ from dbt_idivm.explain import explain
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.additive import Adding
-from dbt_idivm.script.bind import applications, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.conditional import Conditional
 from dbt_idivm.script.diff import FeedDiff, NetChanges
 from dbt_idivm.script.merge import OP
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import applications, render
 from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Application, Strategy, WayName
 from dbt_idivm.support import CATALOG, CONSTRUCTS, Construct

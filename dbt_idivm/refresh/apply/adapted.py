@@ -33,8 +33,8 @@ from dbt_idivm.refresh.decide.adapting import Adapting
 from dbt_idivm.refresh.engine.scoped import committed
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Rows, Statement
-from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.render import full_query
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,10 @@ from dbt_idivm.refresh.decide.planning import known_proof, without_plan
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, Outcome
-from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import verbatim
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import full_query
 
 
 class RefusedWithCaches(IdivmError):

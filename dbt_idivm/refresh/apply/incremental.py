@@ -28,12 +28,12 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.scoped import committed, staged, temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows, Statement
-from dbt_idivm.script.bind import BoundQuestion, BoundScript, ask, render, render_keyed, render_rows
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
 from dbt_idivm.script.found_rows import reached_by
 from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.merge import OP
+from dbt_idivm.script.render import BoundQuestion, BoundScript, ask, render, render_keyed, render_rows
 from dbt_idivm.script.replace_where import KeyedSource, Replacing
 from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.tuple_based import Tuples

@@ -35,11 +35,11 @@ from dbt_idivm.refresh.engine.scoped import temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.script.additive import Additive
-from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.render import full_query
 
 # plans: equal plans; rows: equal rows; unchecked: not compared; differs: other rows; fails: an error for rows that the SELECT
 # accepts; clock: a guard on texts failed; part: a cache, judged together with its view

@@ -21,9 +21,9 @@ from dbt_idivm.refresh.decide.costs import Costs
 from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.script.bind import Fetched, applications, possible
 from dbt_idivm.script.found_rows import reached_by
 from dbt_idivm.script.reach import Wanted
+from dbt_idivm.script.render import Fetched, applications, possible
 from dbt_idivm.script.ways import Application, Way
 
 

@@ -1,4 +1,4 @@
-"""From a plan to one refresh: the chosen way, its application for the net diffs, and the statement."""
+"""From a plan to one refresh: the applications of its ways for the net diffs, and the statement of one application."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ def ask(plan: Plan, application: Application, binding: Binding, target: str) -> 
 def bind(
     plan: Plan, binding: Binding, target: str, *, optimised: bool = True, fetched: Fetched = "nothing"
 ) -> BoundScript | None:
-    """The Δ-script of one refresh by the preferred way, as one statement that changes `target`; None if no i-diff has rows.
+    """`applications` and `render` in one, for examples and tests: the Δ-script by the preferred way, as one statement that
+    changes `target`; None if no i-diff has rows.
 
     `binding` contains the changes for this plan (`net_changes.py`). `optimised` selects one of a way's two Δ-scripts.
     `fetched`: see `render`.
