@@ -30,7 +30,7 @@ from dbt_idivm.refresh.apply.publish import show
 from dbt_idivm.refresh.apply.watermark import Outnumbered
 from dbt_idivm.refresh.catalog.state import NEVER, Kept
 from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
-from dbt_idivm.refresh.checks import proof
+from dbt_idivm.refresh.checks import plan_proof
 from dbt_idivm.refresh.decide.adapting import adapting
 from dbt_idivm.refresh.decide.caching import reconsidered
 from dbt_idivm.refresh.decide.choose import Decision, decide
@@ -206,7 +206,7 @@ def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
                 else show_query(work.job, state.shown)
             )
         try:
-            done = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
+            done = yield from apply_changes(replace(work, planned=replace(work.planned, proof=plan_proof.read(state.proof))), way)
         except IdivmError as error:
             done = _refused(work.job, error)
         if isinstance(done, Outcome) and done.mode == "incremental":

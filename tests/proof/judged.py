@@ -13,7 +13,7 @@ from typing import Any
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.relations import Described
-from dbt_idivm.refresh.checks.proof import Proof, Question, judge
+from dbt_idivm.refresh.checks.plan_proof import Proof, Question, judge
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.protocol import EngineError, Reply, Rows, Statement
 from dbt_idivm.script.binding import Binding

@@ -10,7 +10,7 @@ from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.state import State
-from dbt_idivm.refresh.checks import proof
+from dbt_idivm.refresh.checks import plan_proof
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
 from dbt_idivm.refresh.protocol import EngineError
@@ -128,7 +128,7 @@ def test_it_is_tried_again(engine: FakeEngine, again: str, monkeypatch: pytest.M
     change(engine)
     request = MODEL
     if again == "another version":
-        monkeypatch.setattr(proof, "planner_version", lambda: "99")
+        monkeypatch.setattr(plan_proof, "planner_version", lambda: "99")
     if again == "another SELECT":
         request = model("select id, name from main.o where id > 0", KEY)
     assert engine.drive(replace(request, full_refresh=again == "a full refresh")).mode == "full"
@@ -147,9 +147,9 @@ def test_a_difference_can_be_an_error(engine: FakeEngine) -> None:
 @pytest.mark.parametrize(
     "config, size, expected",
     [
-        ("auto", proof.LARGEST_CHECKED, "rows"),
-        ("auto", proof.LARGEST_CHECKED + 1, "unchecked"),
-        ("always", proof.LARGEST_CHECKED + 1, "rows"),
+        ("auto", plan_proof.LARGEST_CHECKED, "rows"),
+        ("auto", plan_proof.LARGEST_CHECKED + 1, "unchecked"),
+        ("always", plan_proof.LARGEST_CHECKED + 1, "rows"),
         ("never", 1, "unchecked"),
     ],
 )

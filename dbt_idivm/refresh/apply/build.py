@@ -22,7 +22,7 @@ from dbt_idivm.refresh.catalog.relations import BUILD, DEFINITION, IDS, INPUTS, 
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.checks import keys
-from dbt_idivm.refresh.checks.proof import Proof, judge
+from dbt_idivm.refresh.checks.plan_proof import Proof, judge
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import Effect, Result, named, outcome, summary
 from dbt_idivm.refresh.decide.planned import Planned, proof_key, question

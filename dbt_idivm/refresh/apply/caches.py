@@ -20,7 +20,7 @@ from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import Inputs
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.stored_view import StoredView, last_state, read_stored_view
-from dbt_idivm.refresh.checks.proof import Proof
+from dbt_idivm.refresh.checks.plan_proof import Proof
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import named
 from dbt_idivm.refresh.decide.planned import Planned, planned_model, with_cache

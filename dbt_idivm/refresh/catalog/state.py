@@ -60,7 +60,7 @@ class State:
     `request`: hash over everything that the refresh was asked with, before any look-up.
     `views`, `functions`: plain views and user functions that the SELECT uses → hash of each.
     `trusted`: False if the rows were computed from a part of the inputs. `volatile`: a rebuild would give other rows. `proof`:
-    how the plan was found to mean what the SELECT means, or that it does not (`proof.py`).
+    how the plan was found to mean what the SELECT means, or that it does not (`plan_proof.py`).
     `sizes`: table → its size at that version, if known; used for estimates only. The view's own size before the commit is
     included. `base`: the version of the view that the commit changed or kept rows of; None if it replaced all rows.
     `checked`: every key was looked up when the view was built and by each refresh since, except those in

@@ -24,7 +24,7 @@ from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import Inputs, look_up
 from dbt_idivm.refresh.catalog.relations import DEFINITION, KEYS, describe
 from dbt_idivm.refresh.catalog.state import Consumed, State
-from dbt_idivm.refresh.checks import proof
+from dbt_idivm.refresh.checks import plan_proof
 from dbt_idivm.refresh.checks.questions import answered
 from dbt_idivm.refresh.decide.choose import choose_early, choose_unread, choose_ways
 from dbt_idivm.refresh.decide.costs import Costs
@@ -95,7 +95,7 @@ def _may_be_adapted(seen: Observed, state: State) -> bool:
     is_changed = isinstance(reason, Finding) and reason.code == _CHANGED and seen.work.stored.reason is None
     is_whole = planned.plan is not None and planned.repeatable
     is_sure = state.trusted and not state.volatile and state.checked and not state.unverified and seen.work.stored.shown
-    known = proof.read(state.proof)
+    known = plan_proof.read(state.proof)
     is_proven = (known is not None and known.how in _PROVEN) or config.verify_build == "never"
     # the final commit without rows cannot be claimed (ADR 0046)
     is_committed = seen.work.job.client.engine.ledger is None
@@ -223,10 +223,10 @@ def _proven(work: Work) -> Steps[Planned | None]:
     would take as long as a rebuild, which does it anyway."""
     job, planned = work.job, work.planned
     key = proof_key(job, planned)
-    known = proof.read(work.stored.state.proof) if work.stored.state is not None else None
+    known = plan_proof.read(work.stored.state.proof) if work.stored.state is not None else None
     if known is not None and known.key == key and known.how in _PROVEN:
         return replace(planned, proof=known)
-    found = yield from proof.judge(job.client, question(job, planned), key, "never")
+    found = yield from plan_proof.judge(job.client, question(job, planned), key, "never")
     if found.refusal is not None or (found.how not in _PROVEN and job.config.verify_build != "never"):
         return None
     return replace(planned, proof=found)

@@ -8,7 +8,7 @@ from functools import partial
 
 from dbt_idivm.digests import digest
 from dbt_idivm.explain import delta_script, explain
-from dbt_idivm.refresh.checks.proof import planner_version
+from dbt_idivm.refresh.checks.plan_proof import planner_version
 from dbt_idivm.refresh.decide.difference import request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.planned import Planned

@@ -15,7 +15,7 @@ from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.relations import Described
 from dbt_idivm.refresh.catalog.state import Kept
 from dbt_idivm.refresh.checks.keys import KeyedInput
-from dbt_idivm.refresh.checks.proof import Proof, Question
+from dbt_idivm.refresh.checks.plan_proof import Proof, Question
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.protocol import InputChange
 from dbt_idivm.relation_name import HIDDEN_SUFFIX, LOG_SUFFIX, with_suffix

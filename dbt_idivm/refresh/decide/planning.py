@@ -10,8 +10,8 @@ from dbt_idivm.refresh.catalog.inputs import Inputs, look_up
 from dbt_idivm.refresh.catalog.relations import INPUTS, describe
 from dbt_idivm.refresh.catalog.state import NEVER, Kept
 from dbt_idivm.refresh.catalog.stored_view import StoredView
-from dbt_idivm.refresh.checks import proof
-from dbt_idivm.refresh.checks.proof import Proof
+from dbt_idivm.refresh.checks import plan_proof
+from dbt_idivm.refresh.checks.plan_proof import Proof
 from dbt_idivm.refresh.checks.questions import answered
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.planned import Planned, planned_model, proof_key
@@ -55,7 +55,7 @@ def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[
 
 def known_proof(stored: StoredView, *, ignored: bool) -> Proof | None:
     """The proof in the stored view's state; None if there is none, or it is to be `ignored`."""
-    return proof.read(stored.state.proof) if stored.state is not None and not ignored else None
+    return plan_proof.read(stored.state.proof) if stored.state is not None and not ignored else None
 
 
 def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
