@@ -147,8 +147,8 @@ def _without_failing_cache(view: Observed, failure: EngineFailure | RefusedWithC
         return (yield from _rebuild(view, view.work, why))
     assert isinstance(failure, EngineFailure)
     work = replace(view.work, planned=without_failing_plan(job, planned, failure))
-    assert work.planned.refusal is not None
-    return (yield from _rebuild(view, work, work.planned.refusal))
+    assert work.planned.why_no_plan is not None
+    return (yield from _rebuild(view, work, work.planned.why_no_plan))
 
 
 def _with_caches(job: Job, view: Observed) -> Steps[tuple[Observed, float]]:
@@ -192,10 +192,10 @@ def _refused(job: Job, error: IdivmError) -> Finding:
 
 def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
     """Carry out the decision for a view or cache."""
-    work, way = _noted(decided), decided.way
+    work, action = _noted(decided), decided.action
     done: Outcome | Finding
-    if isinstance(way, Finding):
-        done = yield from _rebuild(seen, work, way, decided.choice)
+    if isinstance(action, Finding):
+        done = yield from _rebuild(seen, work, action, decided.choice)
     else:
         plan, state = work.planned.plan, work.stored.state
         assert state is not None
@@ -206,7 +206,9 @@ def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
                 else show_query(work.job, state.shown)
             )
         try:
-            done = yield from apply_changes(replace(work, planned=replace(work.planned, proof=plan_proof.read(state.proof))), way)
+            done = yield from apply_changes(
+                replace(work, planned=replace(work.planned, proof=plan_proof.read(state.proof))), action
+            )
         except IdivmError as error:
             done = _refused(work.job, error)
         if isinstance(done, Outcome) and done.mode == "incremental":

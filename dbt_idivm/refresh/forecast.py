@@ -51,16 +51,16 @@ def _foreseen(job: Job, stored: StoredView) -> Steps[Forecast]:
     for cache in view.work.planned.caches:
         work = yield from caches.work_on(job, view.work.planned, cache)
         first = yield from decide((yield from observe_stored(work)))
-        if not isinstance(first.way, Ready) or first.way.application is not None:
+        if not isinstance(first.action, Ready) or first.action.application is not None:
             return _before(view, first)
-        view = yield from reading_cache(view, cache, work.stored, _input_changes(first.work, first.way))
+        view = yield from reading_cache(view, cache, work.stored, _input_changes(first.work, first.action))
     decided = yield from decide(view)
     kept, change = reconsidered(decided, 0.0)  # caches that have work to do are not forecast
     if change is not None and (yield from keeping(job, stored, kept, change)).work.planned.kept == kept:
         return _rebuild(decided.work, change)
-    if not isinstance(decided.way, Ready):
-        return replace(_rebuild(decided.work, decided.way), cost=_cost(decided.choice))
-    inputs, script = _input_changes(decided.work, decided.way), rendered(decided.work, decided.way)
+    if not isinstance(decided.action, Ready):
+        return replace(_rebuild(decided.work, decided.action), cost=_cost(decided.choice))
+    inputs, script = _input_changes(decided.work, decided.action), rendered(decided.work, decided.action)
     if script is None:
         return Forecast("noop", None, None, inputs)
     how = strategy(decided.work.planned, script.application)
@@ -87,7 +87,7 @@ def _cost(choice: Choice | None) -> Cost | None:
 
 def _rebuild(work: Work, why: Finding) -> Forecast:
     mode: Mode = "create" if work.job.request.existing is None else "full"
-    reason = work.planned.refusal if mode == "create" else why
+    reason = work.planned.why_no_plan if mode == "create" else why
     return Forecast(mode, "full", summary(reason), all_inputs(work))
 
 
@@ -95,14 +95,14 @@ def _before(view: Observed, first: Decision) -> Forecast:
     """The forecast if a cache has work to do. What its refresh will change for the view is not known in advance."""
     if view.reason is not None:
         return _rebuild(view.work, view.reason)
-    planned, way = first.work.planned, first.way
-    script = rendered(first.work, way) if isinstance(way, Ready) else None
-    if not isinstance(way, Ready) or script is None:
+    planned, action = first.work.planned, first.action
+    script = rendered(first.work, action) if isinstance(action, Ready) else None
+    if not isinstance(action, Ready) or script is None:
         return Forecast("incremental", None, f"its cache {planned.table} is rebuilt first", {})
     reason = f"its cache {planned.table} is refreshed first, and its changes are those that the view gets"
     how, _ = strategy(planned, script.application)
     return Forecast(
-        "incremental", how, reason, _input_changes(first.work, way), script.shape, first.work.job.dialect.sql(script.statement)
+        "incremental", how, reason, _input_changes(first.work, action), script.shape, first.work.job.dialect.sql(script.statement)
     )
 
 

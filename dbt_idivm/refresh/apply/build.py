@@ -67,7 +67,7 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
 
 def _why(planned: Planned, reason: Finding | None) -> Finding | None:
     """The reason for the build. A first build reports at once if the model cannot be maintained."""
-    return planned.refusal if planned.is_misread else reason or planned.refusal
+    return planned.why_no_plan if planned.is_misread else reason or planned.why_no_plan
 
 
 def _published(work: Work, reason: Finding | None) -> Steps[tuple[Build, int]]:

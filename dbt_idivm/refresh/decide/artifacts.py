@@ -27,7 +27,9 @@ def artifacts(job: Job, planned: Planned) -> Artifacts:
     proof = planned.proof
     judged = (proof.how, proof.evidence) if proof is not None else None
     tables = [planned.table, *(found.table for found in planned.inputs.tables.values())]
-    made_from = digest(planner_version(), request_digest(job), dict(planned.fingerprint), tables, str(planned.refusal), judged)
+    made_from = digest(
+        planner_version(), request_digest(job), dict(planned.fingerprint), tables, str(planned.why_no_plan), judged
+    )
     # of all ways, from which each refresh chooses, the script shows the preferred ones
     shown = STRATEGIES["id"] if job.config.chooses else job.config.ways
     return Artifacts(made_from, partial(_texts, job.dialect, planned, shown))
@@ -38,7 +40,7 @@ def _texts(dialect: Dialect, planned: Planned, shown: tuple[WayName, ...]) -> Ma
     proof = planned.proof
     evidence = {"proof.txt": proof.evidence} if proof is not None and proof.evidence else {}
     if planned.plan is None:
-        reason = planned.refusal
+        reason = planned.why_no_plan
         return {"plan.txt": f"full refresh each time\n{reason}\n" if reason else "", **evidence}
     plan = planned.plan
     if not planned.keeps_view:

@@ -42,11 +42,11 @@ class Ready:
 
 @dataclass(frozen=True)
 class Decision:
-    """How a view or cache is brought up to date: incrementally, or by a rebuild with a reason. `choice`: the alternatives, if
-    there were any and sizes are known. `moves`: the moves of the inputs, if observed."""
+    """How a view or cache is brought up to date. `action`: what an incremental refresh needs, or the reason to rebuild. `choice`:
+    the alternatives, if there were any and sizes are known. `moves`: the moves of the inputs, if observed."""
 
     work: Work
-    way: Ready | Finding
+    action: Ready | Finding
     choice: Choice | None = None
     moves: Mapping[str, Move] = field(default_factory=dict)
 
@@ -82,7 +82,7 @@ def decide(seen: Observed) -> Steps[Decision]:
     if isinstance(changes, Finding):
         return Decision(seen.work, changes)
     decision = choose_late(costs, changes)
-    if isinstance(decision.way, Ready):
+    if isinstance(decision.action, Ready):
         broken = yield from look_up()
         if broken is not None:
             return Decision(seen.work, broken)
@@ -104,8 +104,8 @@ def choose_ways(seen: Observed) -> tuple[Way, ...] | Finding:
         return ()
     planned = seen.work.planned
     if planned.plan is None:
-        assert planned.refusal is not None
-        return planned.refusal
+        assert planned.why_no_plan is not None
+        return planned.why_no_plan
     return planned.plan.ways
 
 
@@ -130,7 +130,7 @@ def choose_early(costs: Costs) -> Decision | None:
     if found is None:
         return None
     decision = _decision(costs, found, situation, is_read=False)
-    return decision if isinstance(decision.way, Finding) else None
+    return decision if isinstance(decision.action, Finding) else None
 
 
 def choose_late(costs: Costs, changes: Changes) -> Decision:

@@ -41,8 +41,10 @@ def observe_stored(work: Work) -> Steps[Observed]:
     if reason is None:
         planned = replace(planned, fingerprint=kept_layout(job, stored, planned.fingerprint))
         reason = yield from difference(job, stored, planned.fingerprint, planned.used)
-        if reason is not None and planned.refusal is not None:
-            reason = planned.refusal  # without a plan all columns are read and none are hidden, so the difference means nothing
+        if reason is not None and planned.why_no_plan is not None:
+            reason = (
+                planned.why_no_plan
+            )  # without a plan all columns are read and none are hidden, so the difference means nothing
     if reason is None and planned.table != stored.table:
         reason = finding(402, what="another set of stored columns")
     is_unchecked = stored.state is not None and not stored.state.checked
@@ -50,7 +52,7 @@ def observe_stored(work: Work) -> Steps[Observed]:
         # two rows with one key may have existed then, and only one of them now: the view has rows of both
         reason = finding(402, what="changes whose keys were not checked (`verify`)")
     if reason is None and not planned.repeatable:
-        reason = planned.refusal
+        reason = planned.why_no_plan
     return Observed(replace(work, planned=planned), reason)
 
 

@@ -28,12 +28,12 @@ _UNREPEATABLE = frozenset({"IDIVM-204", "IDIVM-206", "IDIVM-213", "IDIVM-226", "
 
 @dataclass(frozen=True)
 class Planned:
-    """The model as it will be maintained. Without a plan it is rebuilt, and `refusal` says why."""
+    """The model as it will be maintained. Without a plan it is rebuilt, and `why_no_plan` says why."""
 
     inputs: Inputs
     keys: Mapping[str, Key]
     plan: Plan | None
-    refusal: Finding | None
+    why_no_plan: Finding | None
     table: str
     repeatable: bool
     fingerprint: Mapping[str, str]
@@ -75,7 +75,7 @@ class Planned:
 
 
 def planned_model(
-    job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, refusal: Finding | None, codes: tuple[str, ...] = ()
+    job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, why_no_plan: Finding | None, codes: tuple[str, ...] = ()
 ) -> Planned:
     """Combine the parts. `codes`: codes of the errors that prevent a plan."""
     relation, keeps_view, facts = job.request.relation, job.config.keeps_view, inputs.for_definition
@@ -84,7 +84,7 @@ def planned_model(
         inputs,
         keys,
         plan,
-        refusal,
+        why_no_plan,
         with_suffix(relation, suffix),
         inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes),
         fingerprint(job.request, job.config, facts, keys, plan),

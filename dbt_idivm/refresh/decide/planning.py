@@ -38,8 +38,8 @@ def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[
     if isinstance(found, IdivmError):
         if _UNKNOWN_COLUMN in found.codes:
             yield from _renamed(job.client, stored, inputs)
-        refusal = yield from _refusal(job, found)
-        return planned_model(job, inputs, keys, None, refusal, found.codes)
+        reason = yield from _reason(job, found)
+        return planned_model(job, inputs, keys, None, reason, found.codes)
     if kept.subviews and not found.caching.chosen:  # the engine reports types that caches cannot have
         kept = NEVER
     if kept.subviews:  # drop those that belonged to another SELECT or to changed tables
@@ -68,7 +68,7 @@ def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
     return replace(planned_model(job, inputs, planned.keys, None, refusal, (refusal.code,)), proof=misread)
 
 
-def _refusal(job: Job, error: IdivmError) -> Steps[Finding]:
+def _reason(job: Job, error: IdivmError) -> Steps[Finding]:
     """Map a planner error to a reason to rebuild; re-raise it if the model itself is wrong or must not be rebuilt."""
     if forbidden := job.config.forbids(error):
         raise IdivmError(forbidden)
