@@ -18,7 +18,7 @@ from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect
 from dbt_idivm.script.diff import FeedDiff, NetChanges, Row
 from dbt_idivm.script.leaves import diff_leaves
-from dbt_idivm.script.net_classes import CLASS, class_tests, classified
+from dbt_idivm.script.net_classes import CLASS, class_tests, with_class
 from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.value_range import Range, Ranges
 
@@ -209,7 +209,7 @@ class StatementBinder(Aliases):
             names = tuple((name, alias) for name, alias, _ in _names(scan))
             return dialect.signed_feed(self._changes(leaf), names, SIGN, _computed(scan))
         net = dialect.net_feed(self._changes(leaf), _names(scan), _computed(scan))
-        return classified(net, scan, leaf.split)
+        return with_class(net, scan, leaf.split)
 
 
 def _staged_name(form: str, number: int) -> str:

@@ -20,7 +20,7 @@ CLASS = "idivm_class"
 _RANK, _NET = "idivm_rank", "net"
 
 
-def classified(net: exp.Select, scan: Scan, split: frozenset[str]) -> exp.Select:
+def with_class(net: exp.Select, scan: Scan, split: frozenset[str]) -> exp.Select:
     """N of one occurrence with the CLASS of each row: ins, del, upd or rec. `net` has the scan's columns and WEIGHT."""
     columns = [column(name) for name in (*scan.columns, WEIGHT)]
     if not scan.unique:
