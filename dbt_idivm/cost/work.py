@@ -33,7 +33,7 @@ from dbt_idivm.script.top_k_rows import IfAny
 from dbt_idivm.script.ways import Application, Way
 
 # (occurrence, class, attributes that split updates) → number of rows of this class of the occurrence's net diff
-Changes = Callable[[str, DiffClass, frozenset[str]], float]
+ClassSizes = Callable[[str, DiffClass, frozenset[str]], float]
 # Plan nodes besides the relations: writing by key; old_rows with its joins, and for each i-diff.
 _BY_KEY_NODES, _OLD_ROWS_NODES, _PER_NAMED = 3, 6, 4
 READING = Measure(queries=1, nodes=6)  # the query for a net diff, without its rows
@@ -57,7 +57,7 @@ class Situation:
     plan: Plan
     tables: Mapping[str, Size]
     view: Size | None
-    changed: Changes
+    changed: ClassSizes
     rewrites: bool = True
     _known: dict[int, tuple[Relation, Cardinality, Measure]] = field(default_factory=dict, compare=False, repr=False)
 
@@ -356,7 +356,7 @@ class TableChanges:
         }.get(diff_class, both)
 
 
-def expected(plan: Plan, counts: Mapping[str, TableChanges], *, hopeful: bool) -> Changes:
+def expected(plan: Plan, counts: Mapping[str, TableChanges], *, hopeful: bool) -> ClassSizes:
     """The expected number of rows of each class, from the counts of commits. `hopeful`: assume that no update changes a
     conditional attribute, provided that not all attributes are conditional."""
     scans = {scan.occurrence: scan for scan in plan.scans}

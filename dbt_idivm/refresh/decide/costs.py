@@ -11,7 +11,7 @@ from dbt_idivm.cost.choice import REBUILD, Alternative, Choice, crossover, round
 from dbt_idivm.cost.measure import Measure, total
 from dbt_idivm.cost.reaching import incremental_by_reach
 from dbt_idivm.cost.sizes import Size, of_rows, width
-from dbt_idivm.cost.work import READING, Changes, Situation, TableChanges, expected, incremental, rebuild, source_rows
+from dbt_idivm.cost.work import READING, ClassSizes, Situation, TableChanges, expected, incremental, rebuild, source_rows
 from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import DiffClass
@@ -76,7 +76,7 @@ class Costs:
         sizes = self.seen.work.planned.sizes
         return {move.table: changes_of(move, sizes.get(move.table)) for move in self._moved}
 
-    def situation(self, changes: Changes) -> Situation:
+    def situation(self, changes: ClassSizes) -> Situation:
         work = self.seen.work
         return Situation(self.plan, work.planned.sizes, self.seen.view, changes, rewrites=not work.job.config.deletion_vectors)
 
