@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from dbt_idivm import running_example
@@ -39,7 +41,33 @@ def _page(entry: ErrorCode) -> str:
 
 def _index() -> str:
     rows = [f"| [{entry.code}]({entry.code}.md) | {entry.kind} | {Finding(entry, {}).title} |" for entry in CODES]
-    return "\n".join(("# Errors and reasons", "", "| code | kind | what |", "|---|---|---|", *rows, ""))
+    sources = reasons()
+    places = [f"| {code} | {', '.join(f'`{module}`' for module in sources[code])} |" for code in sorted(sources)]
+    return "\n".join(
+        (
+            *("# Errors and reasons", "", "| code | kind | what |", "|---|---|---|", *rows, ""),
+            *("## Where the reasons for a full refresh are found", "", "| code | modules of `dbt_idivm/refresh/` |", "|---|---|"),
+            *(*places, ""),
+        )
+    )
+
+
+def reasons() -> Mapping[str, tuple[str, ...]]:
+    """Code of a reason for a full refresh → the modules below `refresh/` that make a finding with it."""
+    folder, found = Path(__file__).parent / "refresh", defaultdict[str, list[str]](list)
+    for path in sorted(folder.rglob("*.py")):
+        numbers = set(_numbers(ast.parse(path.read_text(encoding="utf-8"))))
+        for entry in CODES:
+            if entry.kind == "full refresh" and int(entry.code.removeprefix("IDIVM-")) in numbers:
+                found[entry.code].append(path.relative_to(folder).as_posix())
+    return {code: tuple(modules) for code, modules in found.items()}
+
+
+def _numbers(tree: ast.AST) -> Iterator[object]:
+    """The codes that a module calls `finding` with."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "finding":
+            yield from (each.value for each in node.args[:1] if isinstance(each, ast.Constant))
 
 
 def _sentence(text: str) -> str:

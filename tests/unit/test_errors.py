@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dbt_idivm.context import Catalog, PlainView, TableInfo
-from dbt_idivm.docs import error_pages
+from dbt_idivm.docs import error_pages, reasons
 from dbt_idivm.errors import CODES, ErrorCode, IdivmError, Place, finding, nearest
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
@@ -200,6 +200,10 @@ def test_pages_are_up_to_date() -> None:
     stale = [name for name, text in error_pages().items() if not (ROOT / name).exists() or (ROOT / name).read_text() != text]
     assert not stale, "run python -m dbt_idivm.docs"
     assert {f"docs/errors/{path.name}" for path in (ROOT / "docs" / "errors").iterdir()} == set(error_pages())
+
+
+def test_it_is_known_where_each_reason_for_a_full_refresh_is_found() -> None:
+    assert set(reasons()) == {entry.code for entry in CODES if entry.kind == "full refresh"}
 
 
 def test_codes_are_unique_and_in_order() -> None:
