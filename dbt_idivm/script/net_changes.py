@@ -1,6 +1,6 @@
 """The input of one refresh of a plan: the net diffs of its tables. Inlined ones are screened and classified here.
 
-All errors of changed rows are found here; building statements from a `NetChanges` never fails because of data.
+Of the errors in changed rows this finds `KeyViolation`. Building a statement from a `NetChanges` never fails because of data.
 """
 
 from __future__ import annotations

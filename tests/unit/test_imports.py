@@ -1,4 +1,4 @@
-"""Imports point one way: between the packages of dbt_idivm, the rooms of the refresh and the tools, as docs/design.md declares; and
+"""Imports point one way: between the packages of dbt_idivm, the parts of the refresh and the tools, as docs/design.md declares; and
 nothing imports tests but tests."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def declared(after: str) -> Order:
 
 
 PACKAGES = declared("Dependencies point one way:")[1:]
-ROOMS = declared("whose dependencies point one way, too:")
+PARTS = declared("The parts of the refresh have an order, too:")
 TOOLS = declared("The tools have an order of their own:")
 
 
@@ -76,14 +76,27 @@ def test_packages() -> None:
     assert {path.parent.name for path in PACKAGE.glob("*/__init__.py")} == set().union(*PACKAGES)
 
 
-def test_rooms_of_the_refresh() -> None:
-    assert against(ROOMS, 1, ("refresh",)) == []
-    assert {name[1] for name, _ in modules() if name[0] == "refresh"} == set().union(*ROOMS, {"__init__"})
+def test_parts_of_the_refresh() -> None:
+    assert against(PARTS, 1, ("refresh",)) == []
+    assert {name[1] for name, _ in modules() if name[0] == "refresh"} == set().union(*PARTS, {"__init__"})
 
 
 def test_tools() -> None:
     assert against(TOOLS, 1, ("tools",)) == []
     assert {name[1] for name, _ in modules() if name[0] == "tools"} == set().union(*TOOLS, {"__init__"})
+
+
+def test_the_planner_and_the_refresh_need_nothing_but_sqlglot() -> None:
+    """From `refresh` down, with the modules beside the packages that these import."""
+    script = f"""
+import importlib, sys
+for name in {[".".join(name) for name, _ in modules() if name[0] in set().union(*PACKAGES) - {"tools"}]}:
+    importlib.import_module("dbt_idivm." + name)
+found = {{name.partition(".")[0] for name in sys.modules}}
+print(*sorted(found & {{"dbt", "pyspark", "click", "yaml", "jinja2", "rich", "jsonschema"}}))
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == []
 
 
 def test_nothing_imports_an_entry_point() -> None:
@@ -129,7 +142,7 @@ for name in {names}:
 
 @pytest.mark.parametrize("package", [PACKAGE, ADAPTER], ids=["planner", "adapter"])
 def test_there_are_no_cycles(package: Path) -> None:
-    """Within a room or package, too: each module can be read after those that it imports."""
+    """Within a package, too: each module can be read after those that it imports."""
     known = {name: path for name, path in modules(package)}
     edges = {
         name: {other[:end] for other in imported(path, package) for end in range(1, len(other) + 1) if other[:end] in known}
@@ -148,7 +161,7 @@ def test_there_are_no_cycles(package: Path) -> None:
         visit(name, ())
 
 
-@pytest.mark.parametrize("room", [path.parent.name for path in (PACKAGE / "refresh").glob("*/__init__.py")])
-def test_a_room_says_what_it_is_for(room: str) -> None:
-    tree = ast.parse((PACKAGE / "refresh" / room / "__init__.py").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("part", [path.parent.name for path in (PACKAGE / "refresh").glob("*/__init__.py")])
+def test_a_part_says_what_it_is_for(part: str) -> None:
+    tree = ast.parse((PACKAGE / "refresh" / part / "__init__.py").read_text(encoding="utf-8"))
     assert ast.get_docstring(tree) and len(tree.body) == 1

@@ -1,6 +1,7 @@
 """Read the net diffs of the inputs that moved, and check their keys and texts.
 
-Everything that can be wrong with changed data is found here, before a statement is built from it.
+Errors that the net diffs show are raised here, before a statement is built from them. Broken keys that no net diff shows are
+found by `left_keys.py`, or after the statement has failed (`apply/incremental.py`).
 """
 
 from __future__ import annotations
