@@ -105,7 +105,10 @@ CONSTRUCTS: tuple[Construct, ...] = (
     ),
     Construct("count_if", "select cid, count_if(price > 10) as n from orders group by cid"),
     Construct("bool_and, bool_or", "select cid, bool_and(price > 10) as a, bool_or(amount > 1) as b from orders group by cid"),
-    Construct("bit_and, bit_or, bit_xor", "select cid, bit_and(amount) as a, bit_or(amount) as b from orders group by cid"),
+    Construct(
+        "bit_and, bit_or, bit_xor",
+        "select cid, bit_and(amount) as a, bit_or(amount) as b, bit_xor(amount) as c from orders group by cid",
+    ),
     Construct(
         "stddev, variance, median and their like", "select cid, stddev(price) as a, median(amount) as b from orders group by cid"
     ),

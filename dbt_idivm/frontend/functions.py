@@ -92,7 +92,7 @@ OF_GROUPS = _words("""
 # Of these, the ones that aggregate their ORDER BY expression; their argument is a constant.
 OF_ORDER = _words("percentile_cont percentile_disc")
 
-# Aggregates that have no rule yet.
+# Aggregates that are not accepted yet.
 AGGREGATE = _words("""
     bitmap_and_agg bitmap_construct_agg bitmap_or_agg count_min_sketch hll_sketch_agg hll_union_agg try_avg try_sum
 """)
@@ -115,7 +115,7 @@ OF_WINDOWS = _words("""
 """)
 SUGAR = _words("count_if")
 
-# Synonyms of aggregates that have rules; and functions that have not been examined yet, which are refused.
+# Synonyms of accepted aggregates; and functions that have not been examined yet, which are refused.
 SYNONYMS = _words("any every mean some std var_samp")
 UNKNOWN = _words("""
     approx_top_k_estimate arrays_zip from_avro from_protobuf kll_sketch_get_n_bigint kll_sketch_get_n_double

@@ -118,6 +118,16 @@ def test_each_question_to_an_operator_is_in_the_checklist() -> None:
     assert sorted(Operator.__abstractmethods__ - set(re.findall(r"`(\w+)`", checklist))) == []
 
 
+def test_modules_are_as_short_as_the_house_rules_say() -> None:
+    page = " ".join((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split())
+    found = re.search(r"modules of about \d+ lines and at most (\d+), except", page)
+    assert found
+    long = [path for path in CODE if path.suffix == ".py" and path.read_text(encoding="utf-8").count("\n") > int(found[1])]
+    assert [names(path) for path in long if path.is_relative_to(PACKAGE) or path.is_relative_to(ROOT / "dbt")] == [
+        "dbt_idivm/codes.py"
+    ]
+
+
 def steps() -> list[list[tuple[str, str]]]:
     """The steps from a changed row to the statement: for each the files and functions that its first words name."""
     page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
