@@ -1900,10 +1900,10 @@ def known_recomputes_are_united(patch: Patch) -> None:
 def cored_full_joins(patch: Patch) -> None:
     """The IDs of the left input of ⟗ name its rows."""
 
-    def core(node: Operator) -> tuple[str, ...]:
-        return core(node.left) if isinstance(node, OuterJoin) else node.ids
+    def of_the_left(node: Operator, condition: exp.Expr) -> Any:
+        return of_the_left(node.left, condition) if isinstance(node, OuterJoin) else outer_operator._Names(node.ids)
 
-    patch.setattr(outer_operator, "core", core)
+    patch.setattr(outer_operator, "names_of_partners", of_the_left)
 
 
 # Guards that no view needs: the applications keep the copies of an INS, and its rows hold all copies of each ID that they
