@@ -42,8 +42,8 @@ _SIDES: tuple[DiffClass, ...] = ("plus", "minus")
 # The full join of the whole view with its query's rows shuffles and sorts the rows of both, and compares all columns. Measured:
 # 25 s for 20M rows, beside 2 s for reading them.
 _COMPARED = 10
-# Reading a table takes 0.1 s however small it is: its log is read, and its files are planned. Measured: a union of 60 tables of 50
-# rows is built in 6 to 13 s.
+# Reading a table takes 0.1 s however small it is: its log is read, and its files are planned. Measured: a union of 60 tables of
+# 50 rows each is built in 6 to 13 s.
 _SCAN_NODES = 5
 # A state that is not the newest version is computed by removing or adding the rows of the net diff.
 _STATE_NODES = 4
