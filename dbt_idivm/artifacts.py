@@ -12,7 +12,6 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from dbt_idivm.schema_file import SchemaFileError
-from dbt_idivm.settings import merged
 
 Node = Mapping[str, Any]
 Form = Mapping[str, Any]  # a JSON Schema
@@ -131,19 +130,6 @@ def _misnamed(found: Node) -> Iterator[tuple[object, ...]]:
         for key, each in found.get(part, {}).items():
             if each.get("unique_id", key) != key:
                 yield part, key, "unique_id"
-
-
-def own_config(node: Node) -> Mapping[str, Any]:
-    """Our config of a model; empty if it is not a mapping, which is an error of its own (`given_config`)."""
-    found = given_config(node)
-    return found if isinstance(found, Mapping) else {}
-
-
-def given_config(node: Node) -> Any:
-    """Our config of a model, in whatever form the user wrote it. `idivm` takes precedence over `meta.idivm`; in the manifest of a
-    project with this adapter the two are equal."""
-    meta = node["config"].get("meta")
-    return merged(meta.get("idivm") if isinstance(meta, Mapping) else None, node["config"].get("idivm")) or {}
 
 
 def dbt_config(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbt_idivm.artifacts import own_config
 from dbt_idivm.definition.request import Ignored, KeyCandidate
 from dbt_idivm.key_tests import said
 from dbt_idivm.relation_name import as_named, names_of
+from dbt_idivm.settings import own_config
 
 Node = Mapping[str, Any]
 # Views and ephemeral models are expanded: their inputs are inputs of the model as well.
@@ -127,7 +127,7 @@ class KeyIndex:
         declared = self._declared.setdefault(tested, Declared())
         unless, source = found.unless or _exceptions(test), f"test {test['name']}"
         if unless:
-            declared.ignored += [Ignored(source, unless, "state it of all rows, as an error")] if found.unique else []
+            declared.ignored += [Ignored(source, unless, found.do)] if found.unique else []
             return
         if found.not_null:
             declared.not_null.update(map(str.lower, found.columns))
@@ -175,7 +175,9 @@ def _exceptions(test: Node) -> str:
         return "it tolerates failures (`error_if`)"
     if (config.get("fail_calc") or "count(*)") != "count(*)":
         return "it counts other things than failures (`fail_calc`)"
-    return "" if config.get("enabled", True) else "it is disabled"
+    if config.get("limit") is not None and str(config["limit"]) in ("0", "None"):
+        return "it looks at no failures (`limit`)"
+    return "" if config.get("enabled", True) is True else "it is disabled"
 
 
 def _add_constraints(declared: Declared, node: Node) -> None:

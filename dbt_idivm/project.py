@@ -15,7 +15,7 @@ from typing import Any
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import name_of_type
-from dbt_idivm.artifacts import Node, artifacts, dbt_config, given_config
+from dbt_idivm.artifacts import Node, artifacts, dbt_config
 from dbt_idivm.cached import cached_property
 from dbt_idivm.context import Catalog, PlainView, TableInfo, UserFunction
 from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
@@ -38,6 +38,7 @@ from dbt_idivm.passes.pipeline import Request, show_output
 from dbt_idivm.relation_name import HIDDEN_SUFFIX, with_suffix
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.settings import given_config
 
 _GIVE_TYPES = "give each one's `data_type` in a properties file, or run `dbt docs generate`"
 

@@ -11,23 +11,22 @@
       - name: customers
         columns: ...
 
-A key is declared as dbt users declare one: `unique` and `not_null` on a column, a `primary_key` constraint, or a test of a
-package (`key_tests.py`). A source is `shop.orders` in SQL, a model has its name.
+Keys are declared as dbt users declare them, and count as in dbt's graph (`declared_keys.py`). A source is `shop.orders` in SQL, a
+model has its name, and version 2 of a model is `sales_v2`, and `sales` as well if it is the latest.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dbt_idivm.context import Catalog, TableInfo
-from dbt_idivm.key_tests import said
+from dbt_idivm.declared_keys import KeyIndex
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.relation_name import relation_name
+from dbt_idivm.properties_file import nodes_of, tests_of
 
 Node = Mapping[str, Any]
-_CONFIGURES = {"config", "where", "severity", "error_if", "fail_calc"}
 
 
 class SchemaFileError(Exception):
@@ -36,20 +35,17 @@ class SchemaFileError(Exception):
 
 def catalog_of(document: Node) -> Catalog:
     """The tables in a parsed properties file. Raises SchemaFileError."""
-    tables = [
-        _table(relation_name(source["name"], table["name"]), table)
-        for source in document.get("sources") or ()
-        for table in source.get("tables") or ()
-    ]
-    tables += [_table(relation_name(model["name"]), model) for model in document.get("models") or ()]
-    return Catalog({table.name: table for table in tables})
+    nodes = nodes_of(document)
+    keys = KeyIndex({"nodes": {each["unique_id"]: each for node in nodes for each in (node, *tests_of(node))}})
+    return Catalog({node["relation_name"]: _table(node, keys) for node in nodes})
 
 
-def _table(name: str, node: Node) -> TableInfo:
-    columns = tuple(_attribute(name, column) for column in node.get("columns") or ())
+def _table(node: Node, keys: KeyIndex) -> TableInfo:
+    name = str(node["relation_name"])
+    columns = tuple(_attribute(name, column) for column in node["columns"].values())
     if not columns:
         raise SchemaFileError(f"`{name}` lists no columns: the planner needs their names and data types")
-    key = next(_keys(node), None)
+    key = next((found.columns for found in keys.declared(node)), None)
     return TableInfo(name, columns, key, "schema file" if key else "")
 
 
@@ -60,33 +56,10 @@ def _attribute(table: str, column: Node) -> Attribute:
     return Attribute(str(column["name"]), str(kind))
 
 
-def _keys(node: Node) -> Iterator[tuple[str, ...]]:
-    """The declared keys of a table, most reliable first."""
-    for constraint in node.get("constraints") or ():
-        if constraint.get("type") == "primary_key":
-            yield tuple(constraint["columns"])
-    for column in node.get("columns") or ():
-        declared = set(_names(column)) | {c.get("type") for c in column.get("constraints") or ()}
-        if "primary_key" in declared or {"unique", "not_null"} <= declared:
-            yield (column["name"],)
-    for test in _tests(node):
-        for name, given in test.items() if isinstance(test, Mapping) and not test.keys() & {"config", "where"} else ():
-            if isinstance(given, Mapping) and not given.keys() & _CONFIGURES:
-                found = said(name.rpartition(".")[2], given.get("arguments") or given)
-                if found is not None and found.unique and not found.unless:
-                    yield found.columns
-
-
-def _tests(node: Node) -> list[Any]:
-    return [*(node.get("data_tests") or ()), *(node.get("tests") or ())]
-
-
-def _names(node: Node) -> list[str]:
-    """Names of the tests that hold for all rows; tests with a config (a filter, a warning) are not included."""
-    return [test for test in _tests(node) if isinstance(test, str)]
-
-
-_REF = re.compile(r"\{\{\s*ref\(\s*['\"](?:[^'\"]*['\"]\s*,\s*['\"])?([^'\"]+)['\"]\s*\)\s*\}\}")
+_REF = re.compile(
+    r"\{\{\s*ref\(\s*(?:['\"][^'\"]*['\"]\s*,\s*)?['\"](?P<name>[^'\"]+)['\"]"
+    r"(?:\s*,\s*(?:v|version)\s*=\s*['\"]?(?P<version>\w+)['\"]?)?\s*\)\s*\}\}"
+)
 _SOURCE = re.compile(r"\{\{\s*source\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]\s*\)\s*\}\}")
 _CONFIG = re.compile(r"\{\{\s*config\(.*?\)\s*\}\}", re.DOTALL)
 
@@ -94,7 +67,8 @@ _CONFIG = re.compile(r"\{\{\s*config\(.*?\)\s*\}\}", re.DOTALL)
 def plain_sql(text: str) -> str:
     """A model's text with `ref` and `source` replaced by names and without its `config`. Raises SchemaFileError for other
     Jinja."""
-    sql = _CONFIG.sub("", _SOURCE.sub(r"\1.\2", _REF.sub(r"\1", text)))
+    with_names = _REF.sub(lambda found: found["name"] + (f"_v{found['version']}" if found["version"] else ""), text)
+    sql = _CONFIG.sub("", _SOURCE.sub(r"\1.\2", with_names))
     if "{{" in sql or "{%" in sql:
         raise SchemaFileError(
             "the model uses Jinja other than ref, source and config: run `dbt compile` and explain the file below target/compiled"

@@ -31,3 +31,16 @@ def merged(broad: Any, narrow: Any) -> Any:
         # the narrower first: an input has several names, and the first one that matches counts
         found[KEYS] = {**few, **{name: columns for name, columns in many.items() if name not in few}}
     return found
+
+
+def own_config(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Our config of a model; empty if it is not a mapping, which is an error of its own (`given_config`)."""
+    found = given_config(node)
+    return found if isinstance(found, Mapping) else {}
+
+
+def given_config(node: Mapping[str, Any]) -> Any:
+    """Our config of a model, in whatever form the user wrote it. `idivm` takes precedence over `meta.idivm`; in the manifest of a
+    project with this adapter the two are equal."""
+    meta = node["config"].get("meta")
+    return merged(meta.get("idivm") if isinstance(meta, Mapping) else None, node["config"].get("idivm")) or {}

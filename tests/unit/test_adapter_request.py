@@ -75,13 +75,45 @@ def of_package(name: str, package: str | None, **arguments: Any) -> dict[str, An
         of_package("unique_combination_of_columns", None, combination_of_columns=["a", "b"]),  # the project's own copy
         of_package("expect_compound_columns_to_be_unique", "dbt_expectations", column_list=["a", "b"], row_condition=None),
         of_package("expect_compound_columns_to_be_unique", "x", column_list=["a", "b"], ignore_row_if="any_value_is_missing"),
+        of_package("expect_compound_columns_to_be_unique", "x", column_list=["a", "b"], quote_columns=True),
         of_package("unique_key", "dbt_constraints", column_names=["a", "b"], column_name=None, constraint_name="k"),
+        of_package("unique_combination_of_columns", None, columns=["a", "b"]),  # the project's own, with a name of its own
+        of_package("unique_combination_of_columns", "x", arguments={"combination_of_columns": ["a", "b"]}),
+        of_package("unique", None, column_name="struct(a, b)"),
+        of_package("unique", None, column_name="(a, `b`)"),
+        of_package("unique", None, column_name="named_struct('x', a, 'y', b)"),
     ],
 )
 def test_unique_columns_by_tests_of_packages(test: dict[str, Any]) -> None:
     halves = [generic("not_null", "a"), generic("not_null", "b")]
     assert keys(node("t"), test, *halves) == [("a", "b")]
     assert keys(node("t"), test, halves[0]) == []
+
+
+def test_a_column_that_the_test_puts_into_quotes() -> None:
+    test = of_package("unique_combination_of_columns", "dbt_utils", combination_of_columns=["a b"], quote_columns=True)
+    assert keys(node("t"), test, generic("not_null", "`a b`")) == [("a b",)]
+    test["test_metadata"]["kwargs"]["quote_columns"] = False
+    assert keys(node("t"), test, generic("not_null", "`a b`")) == []
+
+
+@pytest.mark.parametrize("text", ["struct(a, b)", "(a, b)"])
+def test_a_tuple_is_not_null_whatever_its_columns_are(text: str) -> None:
+    unique = of_package("unique", None, column_name=text)
+    assert keys(node("t"), unique, generic("not_null", text)) == []
+    assert keys(node("t"), of_package("primary_key", "dbt_constraints", column_name=text)) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["a || '-' || b", "struct(a, b + 1)", "struct(a, t.b)", "array(a, b)", "a, b", "struct()", "(select a, b)", "(a, 1)"]
+)
+def test_an_expression_that_is_no_tuple_of_columns(text: str) -> None:
+    unique = of_package("unique", None, column_name=text)
+    halves = [generic("not_null", "a"), generic("not_null", "b")]
+    index = KeyIndex({"nodes": {n["unique_id"]: n for n in (node("t"), unique, *halves)}})
+    assert index.declared(node("t")) == ()
+    (ignored,) = index.ignored(node("t"))
+    assert "an expression" in ignored.why and "struct(a, b)" in ignored.do
 
 
 def test_one_column_by_tests_of_packages() -> None:
@@ -108,6 +140,7 @@ def test_one_column_by_tests_of_packages() -> None:
         (generic("unique", severity="warn"), "only warns"),
         (generic("unique", error_if=">10"), "tolerates"),
         (generic("unique", fail_calc="0"), "`fail_calc`"),
+        (generic("unique", limit=0), "`limit`"),
     ],
 )
 def test_what_tests_say_without_effect(test: dict[str, Any], why: str) -> None:

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "dbt_idivm"
 ADAPTER = ROOT / "dbt" / "adapters" / "idivm"
 DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 USE_THE_REFRESH = {("verify",), ("tools", "report")}  # from outside
-ENTRY_POINTS = {"cli", "docs", "support", "running_example", "verify", "project", "declared_keys", "tools"}
+ENTRY_POINTS = {"cli", "docs", "support", "running_example", "verify", "project", "tools"}
 OTHERS = ("benchmarks", "integration_tests", "examples", "dbt", "dbt_idivm")  # all folders with code but tests
 TOOLS_OF_TESTS = ("tests", "pytest", "xdist", "hypothesis", "duckdb", "deltalake", "dbt.tests")
 Order = list[set[str]]  # from those that import to those that are imported; members of one set may import each other

@@ -9,9 +9,8 @@ from dbt.artifacts.resources.v1.model import ModelConfig
 from dbt.artifacts.resources.v1.source_definition import SourceConfig
 
 from dbt.adapters.idivm.impl import IdivmConfig
-from dbt_idivm.artifacts import given_config
 from dbt_idivm.definition.config import model_config
-from dbt_idivm.settings import merged
+from dbt_idivm.settings import given_config, merged
 
 
 def through_dbt(*places: dict[str, Any], kind: Any = ModelConfig) -> dict[str, Any]:

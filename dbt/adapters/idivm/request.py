@@ -8,12 +8,13 @@ from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
-from dbt_idivm.artifacts import dbt_config, given_config
+from dbt_idivm.artifacts import dbt_config
 from dbt_idivm.declared_keys import KeyIndex
 from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.refresh.upkeep.constraints import declared
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.settings import given_config
 
 
 def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> ModelRequest:

@@ -19,7 +19,6 @@ from dbt_idivm.algebra.decimals import is_integral
 from dbt_idivm.algebra.inference import equal_attributes
 from dbt_idivm.algebra.operator import operators_of
 from dbt_idivm.algebra.types import Type, type_of
-from dbt_idivm.artifacts import own_config
 from dbt_idivm.cost.measure import Measure
 from dbt_idivm.cost.sizes import width
 from dbt_idivm.cost.work import effect, fetched_of, is_of_one_kind, is_replaced, may_insert, merge, target_of
@@ -30,6 +29,7 @@ from dbt_idivm.script.diff import INLINE_ROWS
 from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.value_range import MOST_PARTS
 from dbt_idivm.script.ways import Application
+from dbt_idivm.settings import own_config
 from dbt_idivm.tools.advice.estimates import Applied, Estimates
 
 _LEAST = 1.0  # saved seconds per day, in the best case

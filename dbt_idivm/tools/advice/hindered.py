@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dbt_idivm.artifacts import Node, own_config
+from dbt_idivm.artifacts import Node
 from dbt_idivm.declared_keys import relation_names, written_name
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.project import Project, label
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.settings import own_config
 from dbt_idivm.tools.advice.estimates import Estimates
 from dbt_idivm.tools.advice.options import Key
 from dbt_idivm.tools.advice.variants import below, with_key, with_nodes

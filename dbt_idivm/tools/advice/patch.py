@@ -21,10 +21,11 @@ from typing import Any
 
 import yaml
 
-from dbt_idivm.artifacts import Node, own_config
+from dbt_idivm.artifacts import Node
 from dbt_idivm.declared_keys import relation_names, written_name
 from dbt_idivm.errors import Finding, IdivmError, finding, listed
 from dbt_idivm.project import Project, label
+from dbt_idivm.settings import own_config
 from dbt_idivm.tools.advice.advise import Advice
 from dbt_idivm.tools.advice.storing import MAINTAINED
 

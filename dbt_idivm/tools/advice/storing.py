@@ -16,11 +16,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from dbt_idivm.artifacts import Node, own_config
+from dbt_idivm.artifacts import Node
 from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.project import Model, Project, label
 from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.settings import own_config
 from dbt_idivm.tools.advice.estimates import Estimates, Upkeep
 from dbt_idivm.tools.advice.setting import UNREAD, WORTH, Setting
 from dbt_idivm.tools.advice.variants import STORED, materialized, ordered, readers, with_kind, with_nodes

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any
 
-from dbt_idivm.artifacts import Node, own_config
+from dbt_idivm.artifacts import Node
 from dbt_idivm.definition.define import Definition
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.project import Project
 from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.settings import own_config
 
 STORED = ("table", "incremental")  # kinds of models that could be maintained instead
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dbt_idivm.artifacts import own_config
 from dbt_idivm.project import Model, Project
+from dbt_idivm.settings import own_config
 from dbt_idivm.tools.advice.advise import Subject
 from dbt_idivm.tools.advice.estimates import Estimates, Upkeep
 from dbt_idivm.tools.advice.known import Given, Known, known

@@ -9,11 +9,12 @@ from typing import Any
 
 import yaml
 
-from dbt_idivm.artifacts import Node, dbt_config, own_config
+from dbt_idivm.artifacts import Node, dbt_config
 from dbt_idivm.cached import cached_property
 from dbt_idivm.declared_keys import written_name
 from dbt_idivm.explain import outline
 from dbt_idivm.project import Project, label
+from dbt_idivm.settings import own_config
 from dbt_idivm.tools.advice.storing import MAINTAINED
 from dbt_idivm.tools.advice.variants import materialized
 from dbt_idivm.tools.pull_request.costs import Costs, Seconds

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot.errors import TokenError
 
 from dbt_idivm.adaptation.adapt import adapt
-from dbt_idivm.artifacts import Node, dbt_config, own_config
+from dbt_idivm.artifacts import Node, dbt_config
 from dbt_idivm.definition.config import CHOOSING
 from dbt_idivm.definition.fingerprint import LAYOUT, had_no_plan
 from dbt_idivm.errors import IdivmError, listed
@@ -16,6 +16,7 @@ from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.project import Project, columns_of_plan
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.settings import own_config
 from dbt_idivm.tools.advice.show import seconds
 from dbt_idivm.tools.advice.storing import EPHEMERAL
 from dbt_idivm.tools.pull_request.facts import NextRun, Side
