@@ -22,7 +22,7 @@ from dbt_idivm.definition.questions import without_engine
 from dbt_idivm.errors import IdivmError, finding, listed
 from dbt_idivm.explain import delta_script, explain, explain_passes, maintained, recomputes
 from dbt_idivm.relation_name import as_named, name_parts, relation_name
-from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
+from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql, with_candidates
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy
 
@@ -215,5 +215,8 @@ def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: st
     policy = caches_of(caches if caches.lower() in WORDS else [name.strip() for name in caches.split(",")])
     caching = Caching(policy, relation_name(model.stem))
     ways = dict.fromkeys((*STRATEGIES[strategy], *ALL_WAYS))
-    found = without_engine(compiled(plain_sql(model.read_text(encoding="utf-8")), catalog, caching, tuple(ways)))
+    try:
+        found = without_engine(compiled(plain_sql(model.read_text(encoding="utf-8")), catalog, caching, tuple(ways)))
+    except IdivmError as error:
+        raise with_candidates(error, catalog) from error
     return found.plan, not found.lowered.untyped_unions

@@ -165,6 +165,13 @@ CODES: tuple[ErrorCode, ...] = (
         "the log (`output: diffs` and `both`) has all columns of the SELECT and these of its own: {own}",
         "rename the column in the SELECT",
     ),
+    ErrorCode(
+        "IDIVM-123",
+        "config",
+        "the files given with --schema list no relation {source}; {candidates}",
+        "the planner knows only the relations that these files list: a source as `source.table`, a model by its name",
+        "read a relation that they list, or add {source} to one of them",
+    ),
     # 2xx: the model's SQL
     ErrorCode(
         "IDIVM-203",

@@ -19,12 +19,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.declared_keys import KeyIndex
+from dbt_idivm.errors import IdivmError, finding, listed, nearest
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.properties_file import nodes_of, tests_of
+from dbt_idivm.relation_name import name_parts
 
 Node = Mapping[str, Any]
 
@@ -54,6 +57,30 @@ def _attribute(table: str, column: Node) -> Attribute:
     if not kind:
         raise SchemaFileError(f"column `{column.get('name')}` of `{table}` has no data_type")
     return Attribute(str(column["name"]), str(kind))
+
+
+def with_candidates(error: IdivmError, catalog: Catalog) -> IdivmError:
+    """The error, with IDIVM-123 for each relation that is not in the files: it names those that are."""
+    return IdivmError(
+        replace(
+            finding(123, each.place, **each.details, candidates=_candidates(each.details["source"], catalog)), model=each.model
+        )
+        if each.code == "IDIVM-301"
+        else each
+        for each in error.findings
+    )
+
+
+def _candidates(source: str, catalog: Catalog) -> str:
+    """The relations with the same last part as `source`; else those with the most similar ones."""
+    by_last: dict[str, list[str]] = {}
+    for name in sorted(catalog.tables):
+        by_last.setdefault(name_parts(name)[-1], []).append(name)
+    if not by_last:
+        return "they list none"
+    last = name_parts(source)[-1]
+    found = by_last.get(last) or [name for word in nearest(last, by_last) for name in by_last[word]]
+    return f"they list {listed(found)}" if last in by_last else f"the nearest that they list: {listed(found)}"
 
 
 _REF = re.compile(

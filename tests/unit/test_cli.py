@@ -125,6 +125,28 @@ def test_a_schema_file_that_says_nothing_is_an_error(explain, schema: str, found
     assert "IDIVM-113" in result.output and found in result.output
 
 
+@pytest.mark.parametrize(
+    ("read", "expected"),
+    [
+        ("orders", "list no relation orders; they list `shop.orders`\n"),
+        ("raw.orders", "list no relation raw.orders; they list `shop.orders`\n"),
+        ("items", "list no relation items; they list `old.items`, `shop.items`\n"),
+        ("raw.itmes", "list no relation raw.itmes; the nearest that they list: `old.items`, `shop.items`"),
+        ("shop.customer", "list no relation shop.customer; the nearest that they list: `customers`\n"),
+    ],
+)
+def test_a_relation_that_no_schema_file_lists(explain, read: str, expected: str) -> None:  # type: ignore[no-untyped-def]
+    items = "{tables: [{name: items, columns: [{name: id, data_type: int}]}], name: "
+    schema = SCHEMA.replace("sources:", f"sources:\n  - {items}shop}}\n  - {items}old}}")
+    result = explain(f"select id\nfrom {read}", schema=schema)
+    assert result.exit_code == 1
+    assert f"IDIVM-123 config: the files given with --schema {expected}" in result.output and f"| from {read}\n" in result.output
+
+
+def test_schema_files_without_relations(explain) -> None:  # type: ignore[no-untyped-def]
+    assert "list no relation orders; they list none\n" in explain("select id from orders", schema="sources: []").output
+
+
 def test_a_schema_file_that_is_no_yaml(explain) -> None:  # type: ignore[no-untyped-def]
     result = explain(JOIN, schema="a: [")
     assert result.exit_code == 1 and "is not YAML" in result.output

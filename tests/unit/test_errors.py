@@ -95,6 +95,7 @@ CASES: dict[int, dict[str, object]] = {
         "column": "idivm__copies",
         "own": "`idivm__change`, `idivm__copies`, `idivm__refresh`, `idivm__versions`",
     },
+    123: {"source": "orders", "candidates": "they list `shop.orders`"},
     237: {"what": "SUM(price)"},
     231: {},
     233: {"message": "[DIVIDE_BY_ZERO] Division by zero"},
