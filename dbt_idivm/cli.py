@@ -136,7 +136,8 @@ def explain_command(
     """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood).
 
     With --project, print how each model of a dbt project is maintained, or why it is rebuilt. It reads target/manifest.json,
-    which `dbt compile` writes, and, for types of columns, target/catalog.json, which `dbt docs generate` writes.
+    which `dbt compile` writes, and, for types of columns, target/catalog.json, which `dbt docs generate` writes, and what each
+    model's last run saw, in target/idivm.
     """
     if (model is None) == (project is None):
         raise click.UsageError("give a MODEL, or --project with the folder of a dbt project")

@@ -172,6 +172,20 @@ CODES: tuple[ErrorCode, ...] = (
         "the planner knows only the relations that these files list: a source as `source.table`, a model by its name",
         "read a relation that they list, or add {source} to one of them",
     ),
+    ErrorCode(
+        "IDIVM-124",
+        "config",
+        "{file} is ignored: {problem}",
+        "the file records the columns that the last run of a model saw, so that commands without an engine know them",
+        "nothing, or delete the file: the next run writes it again",
+    ),
+    ErrorCode(
+        "IDIVM-125",
+        "config",
+        "the columns of {relations} are those {whose}",
+        "{reason}",
+        "nothing: a refresh asks the engine; `dbt docs generate` lists the present columns",
+    ),
     # 2xx: the model's SQL
     ErrorCode(
         "IDIVM-203",

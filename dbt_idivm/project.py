@@ -2,7 +2,8 @@
 
 `dbt compile` writes `target/manifest.json`, with the SQL and the declared keys of all models. The columns of an input come, in
 this order, from `target/catalog.json` (`dbt docs generate`); from the SELECT of a model or snapshot, maintained or not, or the
-header of a seed; from properties files. A type that is not inferred is the `data_type` there, or unknown.
+header of a seed; from what the last run saw (`seen_columns.py`, which says what counts where several of them differ); from
+properties files. A type that is not inferred is the one that the run saw, the `data_type` there, or unknown.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.types import name_of_type
 from dbt_idivm.artifacts import Node, artifacts, dbt_config
 from dbt_idivm.cached import cached_property
 from dbt_idivm.context import Catalog, PlainView, TableInfo, UserFunction
@@ -31,16 +31,17 @@ from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.explain import maintained, recomputes
 from dbt_idivm.frontend.columns import columns_of_query
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.known_columns import UNKNOWN, attribute, declared, of_seed, of_snapshot, with_declared_types
+from dbt_idivm.known_columns import UNKNOWN, declared, of_seed, of_snapshot, with_declared_types
 from dbt_idivm.macro_sources import with_sources
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.passes.pipeline import Request, show_output
 from dbt_idivm.relation_name import HIDDEN_SUFFIX, with_suffix
 from dbt_idivm.schema_file import SchemaFileError
-from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.plan import Plan, columns_of_plan
+from dbt_idivm.seen_columns import MARK, Counts, columns_of, combined, notes, with_seen
 from dbt_idivm.settings import given_config
 
-_GIVE_TYPES = "give each one's `data_type` in a properties file, or run `dbt docs generate`"
+_GIVE_TYPES = "give each one's `data_type` in a properties file, or run `dbt docs generate`, or the models that read it"
 
 
 class UnknownColumns(SchemaFileError):
@@ -93,6 +94,8 @@ class Project:
     # unique_id → the definition, or why it is not known
     definitions: dict[str, Definition | IdivmError | SchemaFileError] = field(default_factory=dict)
     columns: dict[str, tuple[Attribute, ...] | UnknownColumns] = field(default_factory=dict)  # unique_id → stored columns
+    problems: tuple[Finding, ...] = ()  # with files about the last run
+    counts: dict[str, Counts] = field(default_factory=dict)  # written name → why its columns are those of the run, or are not
 
     @cached_property
     def keys(self) -> KeyIndex:
@@ -111,6 +114,11 @@ class Project:
             for column in (columns if isinstance(columns, tuple) else ())
             if column.type == UNKNOWN
         )
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """Whose columns count where the last run saw some, of the inputs of the models that were planned so far."""
+        return (*self.problems, *notes(self.counts))
 
     @property
     def read(self) -> frozenset[str]:
@@ -277,11 +285,14 @@ class Project:
         return found
 
     def _found_columns(self, node: Node) -> tuple[Attribute, ...] | UnknownColumns:
-        """The columns in the catalog; else those that follow from its SELECT or file, where types that are not declared may be
-        unknown; else the declared ones."""
+        """The columns in the catalog; else those that follow from its SELECT or file, with types that the last run saw, or that
+        are declared, or unknown; else those that it saw; else the declared ones."""
         made: tuple[Attribute, ...] = ()
         cause, remedy = "", _GIVE_TYPES
-        if listed := self._listed(node):
+        listed, mark = self._listed(node)
+        if listed and mark not in ("only", "newer"):
+            if mark:
+                self.counts[written_name(node)] = mark
             return listed
         try:
             made = self._made(node)
@@ -291,6 +302,13 @@ class Project:
             cause = f"its SELECT does not tell them: {error.findings[0].summary}"
         except SchemaFileError as error:
             cause = str(error)
+        if listed and mark:
+            found = combined(made, listed)
+            if found is None:
+                self.counts[written_name(node)] = "changed"
+            elif found != made:
+                self.counts[written_name(node)] = mark
+            made = made if found is None else found
         unknown = f"the columns of `{written_name(node)}` are not known" + (f", because {cause}" if cause else "")
         return with_declared_types(made, node) or declared(node) or UnknownColumns(unknown, remedy)
 
@@ -309,11 +327,10 @@ class Project:
         selected = columns_of_query(_compiled_sql(node), catalog_of(self._facts(node), {}))
         return of_snapshot(node, selected) if kind == "snapshot" else selected
 
-    def _listed(self, node: Node) -> tuple[Attribute, ...]:
-        """The columns in the catalog of `dbt docs generate`; empty if it lacks the node."""
+    def _listed(self, node: Node) -> tuple[tuple[Attribute, ...], Counts | None]:
+        """The columns in the catalog, or that the last run saw, and the mark of the latter; empty if neither has the node."""
         found = {**self.catalog.get("nodes", {}), **self.catalog.get("sources", {})}.get(node["unique_id"], {})
-        columns = sorted((found.get("columns") or {}).values(), key=lambda column: int(column["index"]))
-        return tuple(attribute(column["name"], column["type"]) for column in columns)
+        return columns_of(found), found.get(MARK)
 
 
 def label(node: Node) -> str:
@@ -328,7 +345,9 @@ def uncompiled(project: Project) -> tuple[str, ...]:
 
 def project_of(target: Path) -> Project:
     """The project whose artifacts are in the folder. Raises SchemaFileError if there are none."""
-    return Project(*artifacts(target))
+    manifest, catalog = artifacts(target)
+    catalog, problems = with_seen(manifest, catalog, target)
+    return Project(manifest, catalog, problems=problems)
 
 
 def _compiled_sql(node: Node) -> str:
@@ -349,12 +368,3 @@ def _maintained_table(name: str, plan: Plan) -> Table:
     visible = tuple(column.name for column in plan.columns if not column.hidden) if plan.hidden else None
     ids = tuple(plan.stored(each) for each in plan.root.ids) if plan.root.unique else ()
     return Table(name, table, columns_of_plan(plan, hidden=True), visible, ids)
-
-
-def columns_of_plan(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
-    """The columns that a plan stores, with their types: the user's, and with `hidden` the hidden ones as well."""
-    return tuple(
-        Attribute(column.name, name_of_type(plan.root.types[column.attribute]))
-        for column in plan.columns
-        if hidden or not column.hidden
-    )

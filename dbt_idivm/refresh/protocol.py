@@ -92,11 +92,13 @@ def _no_texts() -> Mapping[str, str]:
 class Artifacts:
     """Files for people to read. `texts` renders them (file name → text), which takes longer than planning for large plans.
 
-    `made_from` is equal for equal texts; "" if there are none.
+    `made_from` is equal for equal texts; "" if there are none. `seen`: what the refresh saw of its inputs, for commands without
+    an engine (`seen.py`); "" if it looked at none.
     """
 
     made_from: str = ""
     texts: Callable[[], Mapping[str, str]] = _no_texts
+    seen: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dbt_idivm.algebra.operator import operators
+from dbt_idivm.algebra.types import name_of_type
 from dbt_idivm.cached import cached_property
 from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.annotate import Annotated, annotate
@@ -87,3 +88,12 @@ class Cache:
     attributes: tuple[Attribute, ...]  # the columns that are read above, with IDs; types from the engine, else inferred
     key: tuple[str, ...]  # columns; () for the single row of a γ without groups
     reason: str  # why it is kept: the text after `because`
+
+
+def columns_of_plan(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
+    """The columns that a plan stores, with their types: the user's, and with `hidden` the hidden ones as well."""
+    return tuple(
+        Attribute(column.name, name_of_type(plan.root.types[column.attribute]))
+        for column in plan.columns
+        if hidden or not column.hidden
+    )

@@ -36,6 +36,8 @@ def explain_project(folder: Path, fail_on: str | None, as_flowchart: bool, drawi
         click.echo(mermaid(graph_of(project)))
     else:
         _show(found, project.untyped)
+        for each in project.notes:
+            click.echo(f"{each.summary}; {each.why}.")
     if any(each.problem or each.fails(fail_on) for each in found):
         raise SystemExit(1)
 
@@ -63,5 +65,5 @@ def _show(found: Sequence[Explained], untyped: Sequence[str]) -> None:
         more = f" and {len(untyped) - _SHOWN} more" if len(untyped) > _SHOWN else ""
         console.print(
             f"The types of {escape(', '.join(untyped[:_SHOWN]))}{more} are not known, which may change how models that read them "
-            "are maintained: `dbt docs generate` writes the types to the catalog."
+            "are maintained: `dbt docs generate` writes the types to the catalog, and a run of these models what it sees of them."
         )

@@ -311,6 +311,19 @@ def test_plan_of_what_differs_from_a_state(own: Any) -> None:
 
 
 @pytest.mark.deep
+def test_explain_knows_what_the_last_run_saw(own: Any) -> None:
+    """A seed's file has no types. Without what the run saw, they are not known."""
+    for is_known in (True, False):
+        told = CliRunner().invoke(main, ["explain", "--project", str(own.root)], terminal_width=200, env={"COLUMNS": "200"})
+        said = " ".join(told.output.split())
+        assert (
+            told.exit_code == 0 and ("IDIVM-125 the columns of `orders` are those that the last run saw" in said) is is_known
+        ), said
+        assert ("The types of orders.id" in said) is not is_known
+        (own.root / "target/idivm/cheap/seen.json").unlink(missing_ok=True)
+
+
+@pytest.mark.deep
 def test_a_model_that_reads_no_table_is_built_once(project: Any) -> None:
     """One row, VALUES, and a model over one of them; the commands that show plans have nothing to compare."""
     project.write("models/one.sql", idivm("select 1 as a, 'x' as b"))

@@ -38,6 +38,7 @@ MADE = (
     "plan.txt",
     "delta_script.sql",
     "proof.txt",
+    "seen.json",
     "costs.json",
     "run_results.json",
     "manifest.json",

@@ -96,6 +96,12 @@ CASES: dict[int, dict[str, object]] = {
         "own": "`idivm__change`, `idivm__copies`, `idivm__refresh`, `idivm__versions`",
     },
     123: {"source": "orders", "candidates": "they list `shop.orders`"},
+    124: {"file": "target/idivm/sales/seen.json", "problem": "it is not JSON"},
+    125: {
+        "relations": "`shop.orders`",
+        "whose": "that the last run saw, not those in catalog.json",
+        "reason": "they differ, and the run is newer",
+    },
     237: {"what": "SUM(price)"},
     231: {},
     233: {"message": "[DIVIDE_BY_ZERO] Division by zero"},

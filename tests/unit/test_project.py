@@ -385,7 +385,7 @@ def test_a_type_has_one_spelling() -> None:
     for given, wanted in spelt.items():
         node = {"unique_id": ORDERS, "columns": {}, "config": {}}
         catalog = {"sources": {ORDERS: {"columns": {"a": {"name": "a", "index": 1, "type": given}}}}}
-        assert [each.type for each in Project(manifest(), catalog)._listed(node)] == [wanted]
+        assert [each.type for each in Project(manifest(), catalog)._listed(node)[0]] == [wanted]
 
 
 def test_what_the_config_makes_an_error(tmp_path: Path) -> None:

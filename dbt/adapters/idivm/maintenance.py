@@ -226,6 +226,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         """Write the artifacts, update dbt's cache of relations, and return the relations, the model's own first."""
         outcome = run.outcome
         self._write_artifacts(run.name, outcome)
+        self._write_seen(run.model, outcome)
         self._idivm_memory.save()
         relations = [self._relation(run.database, *relation) for relation in outcome.relations]
         if run.existing is not None and relations and run.existing.type != relations[0].type:
@@ -267,6 +268,16 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         for file_name, text in artifacts.texts().items():
             (folder / file_name).write_text(text, encoding="utf-8")
         stamp.write_text(artifacts.made_from, encoding="utf-8")
+
+    def _write_seen(self, model: Mapping[str, Any], outcome: Outcome) -> None:
+        """Write what the refresh saw of its inputs, even if it is what the last one saw: the time of the file says when
+        that was."""
+        from dbt_idivm.seen import FOLDER, file_name
+
+        if outcome.artifacts.seen:
+            folder = Path(self.config.project_root, self.config.target_path, FOLDER, model["name"])
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / file_name(model.get("version"))).write_text(outcome.artifacts.seen, encoding="utf-8")
 
     @available.parse_list
     def idivm_persist_docs(

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+from dbt_idivm.algebra.types import is_known, type_of
+from dbt_idivm.definition.facts import Table
+from dbt_idivm.definition.keys import Key
 from dbt_idivm.digests import digest
 from dbt_idivm.explain import delta_script, explain
 from dbt_idivm.refresh.checks.plan_proof import planner_version
@@ -16,7 +19,9 @@ from dbt_idivm.refresh.protocol import Artifacts
 from dbt_idivm.script.change_log import Entry
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.logged_tuples import LoggingTuples
+from dbt_idivm.script.plan import columns_of_plan
 from dbt_idivm.script.ways import STRATEGIES, WayName
+from dbt_idivm.seen import Relation, as_json
 
 _ANY_ENTRY = Entry(1, "{}")  # placeholder for the refresh number and the versions in a script
 MEANING = "meaning"  # section of a plan that says how its meaning was judged
@@ -32,7 +37,22 @@ def artifacts(job: Job, planned: Planned) -> Artifacts:
     )
     # of all ways, from which each refresh chooses, the script shows the preferred ones
     shown = STRATEGIES["id"] if job.config.chooses else job.config.ways
-    return Artifacts(made_from, partial(_texts, job.dialect, planned, shown))
+    return Artifacts(made_from, partial(_texts, job.dialect, planned, shown), _seen(job, planned))
+
+
+def _seen(job: Job, planned: Planned) -> str:
+    """All columns of the inputs, as their readers see them, and those of the model."""
+    inputs = {name: _relation(each.for_definition, planned.keys.get(name)) for name, each in planned.own_inputs.items()}
+    columns = () if planned.plan is None else columns_of_plan(planned.plan)
+    are_known = all(is_known(type_of(each.type)) for each in columns)  # else the types are seen by what reads the model
+    return as_json(
+        job.request.relation, columns if are_known else (), {name: each for name, each in inputs.items() if each.columns}
+    )
+
+
+def _relation(table: Table, key: Key | None) -> Relation:
+    shown = [each for each in table.in_order if table.visible is None or each.name in table.visible]
+    return Relation(tuple(shown), key.columns if key else (), key.declared if key else "")
 
 
 def _texts(dialect: Dialect, planned: Planned, shown: tuple[WayName, ...]) -> Mapping[str, str]:

@@ -110,7 +110,7 @@ def advised(project: Project, folder: Path, given: Options) -> Advice:
         stale=given.stale,
         space=None if given.space is None else given.space * 1e6,
     )
-    notes = (*found.lies, *found.learned.notes, *problems, *contradicted(setting.rows, runs.values()))
+    notes = (*project.notes, *found.lies, *found.learned.notes, *problems, *contradicted(setting.rows, runs.values()))
     stored = _stored(about, found.sizes, runs)
     return advise(about, replace(setting, stored=stored), keys, runs, notes, found.learned.engine)
 

@@ -40,7 +40,7 @@ def with_nodes(project: Project, nodes: Mapping[str, Node]) -> Variant:
             if (found := project.manifest.get(part, {}))
         },
     }
-    varied = Project(manifest, project.catalog, dict(project.definitions))
+    varied = Project(manifest, project.catalog, dict(project.definitions), problems=project.problems, counts=project.counts)
     different, replanned = set(nodes), set()
     for unique_id in ordered(varied):
         node = varied.keys.nodes[unique_id]

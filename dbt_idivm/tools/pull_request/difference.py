@@ -38,7 +38,8 @@ def difference(states: States, costs: Costs) -> Difference:
     pair = _Pair(states.before, states.after, costs)
     models = {unique_id for project in (states.before, states.after) for unique_id in map(_id, project.nodes_of_models())}
     found = in_order(each for unique_id in sorted(models) if (each := pair.changed(unique_id)) is not None)
-    notes = (*states.notes, *costs.notes, *_prices(found, costs))
+    assumed = dict.fromkeys(f"{each.summary}; {each.why}." for each in (*states.after.notes, *states.before.notes))
+    notes = (*states.notes, *assumed, *costs.notes, *_prices(found, costs))
     return Difference(found, pair.estimate(models) if costs.is_asked else None, notes)
 
 

@@ -13,9 +13,10 @@ from dbt_idivm.definition.config import CHOOSING
 from dbt_idivm.definition.fingerprint import LAYOUT, had_no_plan
 from dbt_idivm.errors import IdivmError, listed
 from dbt_idivm.frontend.dialect import code_of
-from dbt_idivm.project import Project, columns_of_plan
+from dbt_idivm.project import Project
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.script.plan import columns_of_plan
 from dbt_idivm.settings import own_config
 from dbt_idivm.tools.advice.show import seconds
 from dbt_idivm.tools.advice.storing import EPHEMERAL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,26 @@ def states(state: Path, target: Path) -> States:
     if all(names) and names[0] != names[1]:
         raise SchemaFileError(f"the other state: {state} is of the project `{names[0]}`, not of `{names[1]}`")
     found = aligned(before, after)
-    if not before.catalog or not after.catalog:
-        shared = _unreached(before.catalog or after.catalog, found.before, after)
-        found = States(Project(found.before.manifest, before.catalog or shared), after, found.notes)
-        after = Project(after.manifest, after.catalog or shared)
+    before = found.before
+    if not (_is_whole(before.catalog) and _is_whole(after.catalog)):
+        known = before.catalog, after.catalog
+        others = tuple(_unreached(each, before, after) for each in known)
+        before, after = _completed(before, others[1]), _completed(after, others[0])
+        found = replace(found, before=before)
     same = ("Both states are one folder, so nothing can differ.",) if state.resolve() == target.resolve() else ()
     return States(found.before, after, (*same, *found.notes))
+
+
+def _is_whole(catalog: Node) -> bool:
+    """Whether it is of dbt, which lists all tables there are: what the last run saw may be the only entries."""
+    return "metadata" in catalog
+
+
+def _completed(project: Project, others: Node) -> Project:
+    """The project, with the entries that its catalog lacks, unless that is whole."""
+    if _is_whole(project.catalog):
+        return project
+    return replace(project, catalog={part: {**entries, **project.catalog.get(part, {})} for part, entries in others.items()})
 
 
 def _compiled(target: Path, what: str) -> Project:
@@ -110,7 +124,7 @@ def aligned(before: Project, after: Project) -> States:
         "The other state is of another target, or named by other macros: its relations have other names, which are taken as "
         f"the same: {shown}{more}."
     )
-    return States(Project(manifest, before.catalog), after, (note,))
+    return States(Project(manifest, before.catalog, problems=before.problems), after, (note,))
 
 
 def _renamed(before: Project, after: Project) -> Iterator[tuple[str, str]]:
