@@ -53,7 +53,9 @@ class FakeDriver:
         relations = ((request.schema, request.identifier, self.kind),)
         files = {"plan.txt": "σ a plan\n", "delta_script.sql": "-- steps\n"}
         message = "incremental: +1 ~2 -3"
-        return self.change(Outcome(mode, "id", None, 1, 2, 3, 1, inputs, message, relations, Artifacts("1", lambda: files)))
+        return self.change(
+            Outcome(mode, "id", None, 1, 2, 3, 1, inputs, message, relations, Artifacts("1", lambda: files, "{}\n"))
+        )
 
     def equivalence(
         self, schema: str, identifier: str, as_of: str, *, database: str, engine: Engine

@@ -48,7 +48,7 @@ def test_response_message_and_artifacts(models: Any, driver: FakeDriver) -> None
     }
     folder = models.root / "target" / "idivm" / "v"
     assert (folder / "plan.txt").read_text(encoding="utf-8") == "σ a plan\n"
-    assert (folder / "delta_script.sql").exists()
+    assert (folder / "delta_script.sql").exists() and (folder / "seen.json").read_text(encoding="utf-8") == "{}\n"
     assert f"create table {models.schema}.v" in (models.root / "target/run/functional/models/v.sql").read_text()
 
 

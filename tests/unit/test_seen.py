@@ -19,6 +19,7 @@ from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.project import Project, project_of
 from dbt_idivm.refresh.protocol import Artifacts, Outcome
 from dbt_idivm.seen import Relation, as_json, seen_in
+from dbt_idivm.tools.pull_request.states import states
 from tests.unit.fake_engine import FakeEngine, model
 from tests.unit.test_project import CUSTOMERS, JOINED, ORDERS, Node, manifest, source
 from tests.unit.test_project import model as node
@@ -247,3 +248,18 @@ def test_diff_completes_a_state_from_the_catalog_of_the_other(tmp_path: Path) ->
     after = folder(tmp_path / "new", now, seen=content({"raw.orders": SEEN["raw.orders"]}))
     printed = idivm("diff", "--state", str(before / "target"), "--project-dir", str(after))
     assert "not known" not in printed and "`joined`" in printed
+
+
+def test_diff_compares_no_type_that_one_state_alone_knows(tmp_path: Path) -> None:
+    """What a run saw of a table that the change reaches is of one of the states."""
+    upstream = node("upstream", "select id, from_json(name, 'x int') as p from raw.customers", CUSTOMERS, materialized="table")
+    now = {**upstream, "compiled_code": upstream["compiled_code"] + " where id > 1"}
+    reader = node("reader", "select id, p from main.upstream", "model.p.upstream")
+    seen = content({**SEEN, "main.upstream": {"id": "bigint", "p": "struct<x:int>"}})
+    before = folder(tmp_path / "old", upstream, reader, seen="")
+    after = folder(tmp_path / "new", now, reader, seen=seen)
+    assert "other columns of what it reads" not in idivm("diff", "--state", str(before / "target"), "--project-dir", str(after))
+    both = states(before / "target", after / "target")
+    assert [types(each, "model.p.upstream") for each in (both.before, both.after)] == [["bigint", "unknown"]] * 2
+    own = states(folder(before, upstream, reader, seen=seen) / "target", after / "target")
+    assert "unknown" not in types(own.before, "model.p.upstream") + types(own.after, "model.p.upstream")

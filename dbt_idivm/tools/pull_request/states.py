@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from dbt_idivm.artifacts import Node
 from dbt_idivm.errors import listed
 from dbt_idivm.project import Project, project_of, uncompiled
 from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.seen_columns import MARK
 from dbt_idivm.tools.pull_request.next_run import code
 
 _NAMED = ("database", "schema", "alias")  # the config from which the name of a relation is built
@@ -31,22 +32,18 @@ def states(state: Path, target: Path) -> States:
     """The state in a folder, and the project with artifacts in `target`. Raises SchemaFileError if one of them has no compiled
     manifest, or if they belong to different projects.
 
-    Columns are those of the warehouse, so a state without catalog.json uses the other's, for tables that the change does not
-    affect.
+    Columns are those of the warehouse, so a state without catalog.json uses the other's, or what the other's last run saw, for
+    tables that the change does not affect.
     """
     before, after = _compiled(state, "the other state"), _compiled(target, "the project")
     names = [str(each.manifest["metadata"].get("project_name") or "") for each in (before, after)]
     if all(names) and names[0] != names[1]:
         raise SchemaFileError(f"the other state: {state} is of the project `{names[0]}`, not of `{names[1]}`")
     found = aligned(before, after)
-    before = found.before
-    if not (_is_whole(before.catalog) and _is_whole(after.catalog)):
-        known = before.catalog, after.catalog
-        others = tuple(_unreached(each, before, after) for each in known)
-        before, after = _completed(before, others[1]), _completed(after, others[0])
-        found = replace(found, before=before)
+    reached = _reached(found.before, after)
+    completed = _completed(found.before, after, reached), _completed(after, found.before, reached)
     same = ("Both states are one folder, so nothing can differ.",) if state.resolve() == target.resolve() else ()
-    return States(found.before, after, (*same, *found.notes))
+    return States(*completed, (*same, *found.notes))
 
 
 def _is_whole(catalog: Node) -> bool:
@@ -54,11 +51,19 @@ def _is_whole(catalog: Node) -> bool:
     return "metadata" in catalog
 
 
-def _completed(project: Project, others: Node) -> Project:
-    """The project, with the entries that its catalog lacks, unless that is whole."""
-    if _is_whole(project.catalog):
-        return project
-    return replace(project, catalog={part: {**entries, **project.catalog.get(part, {})} for part, entries in others.items()})
+def _completed(project: Project, other: Project, reached: Collection[str]) -> Project:
+    """The project, with the entries that its catalog lacks, unless that is whole.
+
+    Of tables that the change reaches, what the last run saw counts in both states or in neither. Else types would be known in one
+    of them only, and seem to differ.
+    """
+    parts = {}
+    for part in ("nodes", "sources"):
+        own, others = project.catalog.get(part, {}), other.catalog.get(part, {})
+        added = {} if _is_whole(project.catalog) else {key: each for key, each in others.items() if key not in reached}
+        kept = {key: each for key, each in own.items() if each.get(MARK) != "only" or key not in reached or key in others}
+        parts[part] = {**added, **kept}
+    return replace(project, catalog={**project.catalog, **parts})
 
 
 def _compiled(target: Path, what: str) -> Project:
@@ -74,8 +79,8 @@ def _compiled(target: Path, what: str) -> Project:
     return project
 
 
-def _unreached(catalog: Node, before: Project, after: Project) -> dict[str, Any]:
-    """The entries of a catalog for tables that have the same columns in both states."""
+def _reached(before: Project, after: Project) -> set[str]:
+    """The tables that may have other columns in the two states: what differs, and what reads it."""
     nodes, others = after.keys.nodes, before.keys.nodes
     readers: dict[str, list[str]] = {}
     for unique_id, node in nodes.items():
@@ -87,10 +92,7 @@ def _unreached(catalog: Node, before: Project, after: Project) -> dict[str, Any]
         new = set(readers.get(left.pop(), ())) - reached
         reached |= new
         left += new
-    return {
-        part: {unique_id: table for unique_id, table in catalog.get(part, {}).items() if unique_id not in reached}
-        for part in ("nodes", "sources")
-    }
+    return reached
 
 
 def _made(node: Node | None) -> object:
