@@ -11,6 +11,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type, type_of
+from dbt_idivm.algebra.written_time import WrittenTime
 from dbt_idivm.cache_names import cache_table
 from dbt_idivm.context import AUTO, Caching, Subview
 from dbt_idivm.deep import deep_recursion
@@ -49,8 +50,9 @@ def compile_plan(
     ways: Sequence[WayName] = STRATEGIES["id"],
     cache_ways: Sequence[WayName] | None = None,
     caching: Caching = AUTO,
+    times: tuple[WrittenTime, ...] = (),
 ) -> Plan:
-    """The plan of the view `root` whose user columns are `output`: pairs (name, attribute of root), in order.
+    """The plan of the view `root` whose user columns are `output`: pairs (name, attribute of root), in order; and `times`.
 
     The plan has those of `ways` that exist for the view, in their order, and its caches have those of `cache_ways` (default:
     `ways`); the stored columns do not depend on them. Steps: place caches; for each cache and for the view run `PASSES`; for each
@@ -64,8 +66,8 @@ def compile_plan(
     view = steps[-1].root
     shared = shared_ids(facts_of(view), request.shown)
     hidden = (name for name in view.columns if name not in request.shown and name not in dict(shared))
-    columns += hidden_columns((name for name, _ in output), hidden)
-    return _plan(steps, columns, shared, _ways(view, ways, caching), caches)
+    columns += hidden_columns((*(name for name, _ in output), *(each.name for each in times)), hidden)
+    return replace(_plan(steps, columns, shared, _ways(view, ways, caching), caches), times=times)
 
 
 @deep_recursion()

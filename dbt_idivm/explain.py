@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from dbt_idivm.algebra.expressions import render as as_text
 from dbt_idivm.algebra.operator import Operator, operators_of
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.deep import deep_recursion
@@ -298,7 +299,9 @@ def _ids(node: Operator) -> str:
 
 
 def _columns(plan: Plan) -> list[str]:
-    return [f"{c.name} ← {c.attribute}{' (hidden)' if c.hidden else ''}" for c in plan.columns]
+    known = {c.name: f"{c.name} ← {c.attribute}{' (hidden)' if c.hidden else ''}" for c in plan.columns}
+    known |= {each.name: f"{each.name} ← {as_text(each.definition)} (time of writing)" for each in plan.times}
+    return [known[name] for name in plan.names]
 
 
 def _rules(way: ByIDiffs) -> list[str]:

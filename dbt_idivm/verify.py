@@ -4,7 +4,7 @@ view."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -13,8 +13,11 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.types import type_of
+from dbt_idivm.algebra.types_of_times import TIMES
 from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, look_up, pinned_query
 from dbt_idivm.refresh.catalog.relations import DEFINITION, LOG, LOGGED, describe
@@ -28,6 +31,7 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Reply, Statement
 from dbt_idivm.relation_name import LOG_SUFFIX, with_suffix
 from dbt_idivm.script.change_log import replay_differences
+from dbt_idivm.script.dialect import verbatim
 
 _NO_COLUMN = ("UNRESOLVED_COLUMN",)
 
@@ -70,14 +74,41 @@ def _equivalence(client: Client, request: ModelRequest, as_of: str) -> Steps[str
     if log is not None:
         found = replay_differences(client.dialect.table(log, None), subquery(query, "definition"), facts.columns, DIFFERENCE)
         return client.dialect.sql(found)
-    view, columns = client.dialect.table(relation, None), tuple(a.name for a in facts.columns)
-    found = differences(view, subquery(query, "definition"), columns)
+    view, times = client.dialect.table(relation, None), stored.state.times
+    columns = tuple(a.name for a in facts.columns if a.name not in times)
+    compared = differences(view, subquery(query, "definition"), columns)
+    parts: list[exp.Query] = [compared]
+    if times:
+        parts = [_without_times(compared, columns, times), _wrong_times(view.copy(), facts.columns, times)]
     log = with_suffix(relation, LOG_SUFFIX)
     beside = yield from describe(client, log)
     if beside is None or LOGGED not in beside.properties:
-        return client.dialect.sql(found)
+        return client.dialect.sql(union_all(parts))
     replayed = replay_differences(client.dialect.table(log, None), view.copy(), facts.columns, DIFFERENCE)
-    return client.dialect.sql(union_all([found, replayed]))
+    return client.dialect.sql(union_all([*parts, replayed]))
+
+
+def _without_times(found: exp.Query, columns: Sequence[str], times: Mapping[str, str]) -> exp.Select:
+    """The differences, with NULL for the times of writing, which are not compared."""
+    names = [*(column(name) for name in columns), *(exp.alias_(exp.null(), name, quoted=True) for name in times)]
+    return exp.Select(expressions=[*names, column(found.selects[-1].alias)]).from_(subquery(found, "compared"))
+
+
+def _wrong_times(view: exp.Expr, columns: Sequence[Attribute], times: Mapping[str, str]) -> exp.Select:
+    """The stored rows with a time of writing that is NULL although its definition is not, or lies in the future. An hour is
+    allowed for, because a local time is set back once a year."""
+    types = {each.name: type_of(each.type) for each in columns}
+    tests: list[exp.Expr] = []
+    for name, text in times.items():
+        stored, now = column(name), verbatim(text)
+        known = exp.Not(this=exp.Is(this=exp.paren(now), expression=exp.null()))
+        tests.append(exp.and_(exp.Is(this=stored, expression=exp.null()), known))
+        if types[name].this in TIMES:
+            hour = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("HOUR"))
+            tests.append(exp.GT(this=stored.copy(), expression=exp.Add(this=exp.paren(now.copy()), expression=hour)))
+    others = [column(each.name) for each in columns if each.name not in times]
+    names = [*others, *(column(name) for name in times), exp.alias_(exp.Literal.number(0), DIFFERENCE)]
+    return exp.Select(expressions=names).from_(view).where(exp.or_(*tests))
 
 
 def _definition(client: Client, sql: str, state: State | None) -> Steps[exp.Expr]:

@@ -86,6 +86,8 @@ def adapt(old: Plan, new: Plan, table: str) -> Adaptation | None:
     """The new view over the rows that the old one has stored in `table` and over its sources; None if no rule proves it.
     Intermediate caches of both plans are read as sources. A cache that only the new view has would have to be built first, so the
     result is None."""
+    if old.times or new.times:  # it is not known which rows the edit changes
+        return None
     shared = {each.table: each.plan.digest for each in new.caches}
     if not shared.items() <= {each.table: each.plan.digest for each in old.caches}.items():
         return None

@@ -33,11 +33,14 @@ _NAMES: Mapping[Any, str] = {
     """,
     # some of these return TIMESTAMP_NTZ if spark.sql.timestampType is TIMESTAMP_NTZ
     Type.TIMESTAMPTZ: """
-        date_trunc from_utc_timestamp make_timestamp make_timestamp_ltz timestamp_micros timestamp_millis timestamp_seconds
+        current_timestamp date_trunc from_utc_timestamp make_timestamp make_timestamp_ltz now timestamp_micros timestamp_millis
+        timestamp_seconds
         to_timestamp to_timestamp_ltz to_utc_timestamp try_make_timestamp try_make_timestamp_ltz try_to_timestamp
     """,
-    Type.TIMESTAMPNTZ: "convert_timezone make_timestamp_ntz to_timestamp_ntz try_make_timestamp_ntz",
-    Type.DATE: "add_months date_from_unix_date date_sub last_day make_date next_day to_date trunc try_to_date",
+    Type.TIMESTAMPNTZ: "convert_timezone localtimestamp make_timestamp_ntz to_timestamp_ntz try_make_timestamp_ntz",
+    Type.DATE: """
+        add_months curdate current_date date_from_unix_date date_sub last_day make_date next_day to_date trunc try_to_date
+    """,
 }
 # What sqlglot reads some of these as, where annotate_types gives the type of the argument, a TINYINT, or none.
 _NODES: Mapping[type[exp.Expr], str] = {

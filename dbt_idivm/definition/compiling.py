@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from dbt_idivm.algebra.written_time import WrittenTime
 from dbt_idivm.compiler import cache_candidates, compile_plan
 from dbt_idivm.context import AUTO, Caching, Catalog, UnionTypes
 from dbt_idivm.definition.questions import Asks, ColumnsOf, ask
 from dbt_idivm.definition.user_functions import typed
-from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.coercion import UntypedUnion, answers, question
 from dbt_idivm.frontend.lower import Lowered, lower
 from dbt_idivm.script.binding import Binding
@@ -36,7 +37,15 @@ class Compiled:
     def with_caches(self, subviews: Sequence[str], ways: Sequence[WayName]) -> Plan:
         """The plan with caches of these subviews instead, and with these ways. Raises as `compile_plan` does."""
         caching = replace(self.caching, chosen=tuple(subviews))
-        return compile_plan(self.lowered.root, self.lowered.output, ways=ways, caching=caching)
+        return compile_plan(self.lowered.root, self.lowered.output, ways=ways, caching=caching, times=self.lowered.times)
+
+
+class WithoutPlan(IdivmError):
+    """The SELECT has no plan, or none that can be used, although all that reads the clock are its `times` of writing."""
+
+    def __init__(self, findings: Iterable[Finding], times: tuple[WrittenTime, ...]) -> None:
+        super().__init__(findings)
+        self.times = times
 
 
 def compiled(
@@ -56,9 +65,13 @@ def compiled(
     while True:
         caching = replace(caching, subviews=lowered.subviews, stored=dict(stored))
         try:
-            plan = compile_plan(lowered.root, lowered.output, ways=ways, cache_ways=cache_ways, caching=caching)
+            plan = compile_plan(
+                lowered.root, lowered.output, ways=ways, cache_ways=cache_ways, caching=caching, times=lowered.times
+            )
         except ValueError as error:
             raise IdivmError(finding(901, message=str(error))) from error
+        except IdivmError as error:
+            raise WithoutPlan(error.findings, lowered.times) from error
         asked = next((cache for cache in plan.caches if cache.table not in stored), None)
         columns = None if asked is None else (yield from ask(ColumnsOf(cache_sql(dialect, plan, asked))))
         if asked is None or columns is None:

@@ -21,7 +21,7 @@ _CHOICES: Mapping[str, tuple[str, ...] | None] = {
     "output": ("view", "diffs", "both"),
     "verify": ("always", "sample", "none"),
     "verify_build": ("auto", "always", "never"),
-    "volatile": ("error", "full"),
+    "volatile": ("written", "error", "full"),
     "caches": None,
     "keys": None,
     "unique_key": None,
@@ -54,7 +54,7 @@ class ModelConfig:
     output: str = "view"
     verify: str = "always"
     verify_build: str = "auto"
-    volatile: str = "error"
+    volatile: str = "written"
     caches: Caches = "auto"
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unique_key: tuple[str, ...] = ()
@@ -99,9 +99,14 @@ class ModelConfig:
     def forbids(self, error: IdivmError) -> tuple[Finding, ...]:
         """The findings that make the run fail without a plan; empty if the view may be rebuilt instead."""
         volatile = tuple(each for each in error.findings if each.code == _VOLATILE)
-        if volatile and self.volatile == "error":
+        if volatile and self.volatile != "full":
             return volatile
         return tuple(error.findings) if self.on_unsupported == "error" else ()
+
+    @property
+    def keeps_times(self) -> bool:
+        """Whether rows keep their time of writing (`algebra/written_time.py`)."""
+        return self.volatile == "written" and self.output == "view"
 
     @property
     def chooses_caches(self) -> bool:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from dbt_idivm.algebra.expressions import render
 from dbt_idivm.algebra.types import cannot_be_carried, is_known, type_of
 from dbt_idivm.context import Caching, Catalog, TableInfo
-from dbt_idivm.definition.compiling import Compiled, compiled
+from dbt_idivm.definition.compiling import Compiled, WithoutPlan, compiled
 from dbt_idivm.definition.config import ModelConfig
 from dbt_idivm.definition.facts import Facts, Table
 from dbt_idivm.definition.fingerprint import fingerprint
@@ -40,6 +41,13 @@ class Definition:
         return self.found.plan if isinstance(self.found, Compiled) else None
 
     @property
+    def times(self) -> dict[str, str]:
+        """Column that has the time of writing → its definition."""
+        found = self.found
+        times = found.lowered.times if isinstance(found, Compiled) else found.times if isinstance(found, WithoutPlan) else ()
+        return {each.name: render(each.definition) for each in times}
+
+    @property
     def fingerprint(self) -> dict[str, str]:
         """The parts of everything that stored rows of the model depend on, except the rows of its inputs."""
         return fingerprint(self.request, self.config, self.facts, self.keys, self.plan)
@@ -59,7 +67,8 @@ def define(
     try:
         found: Compiled | IdivmError = yield from _planned(request, config, facts, keys, chosen, dialect)
     except IdivmError as error:
-        found = IdivmError((*facts.obstacles, *error.findings))
+        times = error.times if isinstance(error, WithoutPlan) else ()
+        found = WithoutPlan((*facts.obstacles, *error.findings), times)
     return Definition(request, config, facts, keys, found)
 
 
@@ -79,10 +88,12 @@ def _planned(
         if not chosen:
             raise
         return (yield from _planned(request, config, facts, keys, (), dialect))  # types that caches cannot have
+    if found.lowered.times and not config.keeps_times:
+        raise IdivmError(found.lowered.clock)
     unsupported = (yield from ask(UnsupportedTypes(tuple(found.plan.base_scans)))) or ()
     unsupported += yield from _unsupported_outputs(request, found.plan)
     if unsupported or facts.obstacles:
-        raise IdivmError(unsupported)
+        raise WithoutPlan(unsupported, found.lowered.times)
     if not config.keeps_view and (unstable := unreproducible(found.plan.root)) is not None:
         raise IdivmError(finding(237, what=unstable))
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dbt_idivm.algebra.expressions import render
 from dbt_idivm.context import PlainView
 from dbt_idivm.definition.config import ModelConfig
 from dbt_idivm.definition.facts import DescribedFunction, Facts
@@ -33,7 +34,7 @@ def fingerprint(
     request: ModelRequest, config: ModelConfig, facts: Facts, keys: Mapping[str, Key], plan: Plan | None
 ) -> dict[str, str]:
     """The parts of everything that the stored rows depend on, except the rows of the inputs."""
-    columns = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
+    columns = _columns(plan) if plan else "the user's SELECT"
     caches = {CACHES: digest([(cache.table, cache.plan.digest) for cache in plan.caches])} if plan and plan.caches else {}
     used = used_columns(facts, plan)
     texts = (request.sql, *(view.text for view in facts.views.values()))
@@ -54,6 +55,12 @@ def fingerprint(
         "inputs": digest(used, *order),
         LAYOUT: config.layout,
     }
+
+
+def _columns(plan: Plan) -> list[tuple[object, ...]]:
+    """What the plan stores, in the order of the attributes, then of the times of writing."""
+    times = ((each.name, each.place, render(each.definition)) for each in plan.times)
+    return [*((c.name, c.attribute, c.hidden) for c in plan.columns), *times]
 
 
 def _definition(view: PlainView) -> object:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.written_time import WrittenTime
 from dbt_idivm.context import Catalog, Subview
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import Finding, IdivmError, Place, finding
@@ -34,13 +35,15 @@ from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_outputs, incomparable_rows
 from dbt_idivm.frontend.user_functions import with_types
 from dbt_idivm.frontend.variants import Variants
+from dbt_idivm.frontend.written_times import divided, other_uses, perhaps_columns, refused_calls
 
 __all__ = ["Lowered", "lower", "tables_in"]
 
 
 @dataclass(frozen=True)
 class Lowered:
-    """A model as operators. `output`: pairs (user's column, attribute of `root`), in the user's order and spelling.
+    """A model as operators. `output`: pairs (user's column, attribute of `root`), in the user's order and spelling, without the
+    columns that are times of writing: `times`. `clock`: the refusals of these, where they are not to be maintained.
 
     `subviews` are the CTEs, once for each use, and the derived tables; the operator of each is part of `root`.
     `untyped_unions`: number → UNION whose types the engine still has to be asked for, because its branches may have different
@@ -52,6 +55,8 @@ class Lowered:
     output: tuple[tuple[str, str], ...]
     subviews: tuple[Subview, ...] = ()
     untyped_unions: Mapping[int, UntypedUnion] = field(default_factory=dict)
+    times: tuple[WrittenTime, ...] = ()
+    clock: tuple[Finding, ...] = ()
 
 
 @deep_recursion()
@@ -63,8 +68,12 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     text = Text(sql, listed=frozenset(catalog.functions))
     tree = parsed(text)
     views = views_in(names_in(tree), catalog)
-    raise_all([found for each in ((text, tree), *views.values()) for found in _obstacles(*each, catalog)])
-    for query in (tree, *(each for _, each in views.values())):
+    queries = ((text, tree), *views.values())
+    obstacles = [found for each in queries for found in _obstacles(*each, catalog)]
+    obstacles += perhaps_columns(queries, catalog)
+    clock = [found for its, query in queries for found in refused_calls(query, its)]
+    raise_all(_with_clock(obstacles, clock))
+    for _, query in queries:
         without_sugar(query)
         with_types(query, catalog.functions)
     lowering = Lowering(catalog, views)
@@ -87,9 +96,19 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     findings.extend(suffixes_beside_decimals(guarded, (text, *(each for each, _ in views.values()))))
     if not catalog.has_untyped_functions:
         findings.extend(clock_texts(guarded, text, catalog.functions))
-    raise_all(_once_a_column(findings))
+    raise_all(_with_clock(_once_a_column(findings), clock))
+    attributes, times = divided(root, output) if clock else (output, ())
+    raise_all(other_uses(root, attributes, clock) if clock else [])
     named = tuple(replace(each, root=node) for each, node in zip(lowering.subviews, below, strict=True))
-    return Lowered(root, output, named, lowering.untyped_unions)
+    return Lowered(root, attributes, named, lowering.untyped_unions, times, tuple(clock))
+
+
+def _with_clock(findings: list[Finding], clock: list[Finding]) -> list[Finding]:
+    """The findings; with the refusals of the clock if there is no plan for another reason: it is not known then what reads the
+    clock."""
+    places = {each.place for each in findings}
+    more = (each for each in clock if each.place not in places)
+    return [*findings, *(more if any(each.is_refusal for each in findings) else ())]
 
 
 def _once_a_column(findings: list[Finding]) -> list[Finding]:

@@ -13,6 +13,7 @@ from sqlglot import TokenType, exp
 
 from dbt_idivm.algebra.aggregates import COLLECTIONS, is_settled, whole
 from dbt_idivm.algebra.expressions import DIALECT, is_qualified
+from dbt_idivm.algebra.written_time import is_clock
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions, generators, grouping_sets, limit, pivot, time_windows, user_functions, window
 from dbt_idivm.frontend.aggregate_calls import aggregate_shape, filtered, within_group
@@ -135,6 +136,8 @@ def function(node: exp.Expr, text: Text) -> Finding | None:
         return finding(226, text.place(node), function=text.source(node))
     if not isinstance(node, exp.Func) or isinstance(node, exp.Connector) or node.arg_key == "ifs" or is_qualified(node):
         return None  # "ifs": a branch of CASE is an IF without a value of its own
+    if is_clock(node):
+        return None  # refused by how it is used (`written_times.py`)
     for name in own_functions(node):
         found = _named(name, node, text)
         if found is not None:
@@ -152,8 +155,6 @@ def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
 
 def _refused(name: str, node: exp.Expr) -> tuple[int, str, str] | None:
     """(code, name of the detail that has the text of the call, text to append) if a call is refused; else None."""
-    if name == "unix_timestamp" and not any(node.iter_expressions()):
-        return 206, "function", ""
     if name in functions.OF_WINDOWS and is_over_window(node) and not isinstance(node, exp.Anonymous):
         return None
     if isinstance(node, exp.AggFunc) and (name in functions.OF_GROUPS or (name in functions.ORDERED and is_settled(node))):

@@ -19,7 +19,6 @@ from dbt_idivm.refresh.apply.build import (
     RefusedWithCaches,
     build,
     build_restricted,
-    visible_columns,
     without_failing_plan,
 )
 from dbt_idivm.refresh.apply.compaction import compact
@@ -201,7 +200,7 @@ def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
         assert state is not None
         if not work.stored.shown and plan is not None:
             yield from (
-                show(work.job, work.planned.table, visible_columns(plan), state)
+                show(work.job, work.planned.table, plan.visible, state)
                 if work.planned.keeps_view
                 else show_query(work.job, state.shown)
             )

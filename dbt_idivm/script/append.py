@@ -13,6 +13,7 @@ from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.direct import Direct, rows_of
 from dbt_idivm.script.merge import insert_into
 from dbt_idivm.script.stored import Stored
+from dbt_idivm.script.times import definitions
 from dbt_idivm.script.ways import Shape
 
 
@@ -28,10 +29,10 @@ class Append(Direct):
         parts = []
         for number, diff in enumerate(self.idiffs):
             block = rows_of(view, self.idiffs[:number], diff, binder)
-            names = [alias(block.output[column.attribute], column.name) for column in view.columns]
+            values = {column.name: block.output[column.attribute] for column in view.columns} | definitions(view)
+            names = [alias(values[name], name) for name in view.names]
             parts.append(block.select().select(*names, append=False, copy=False))
-        table = binder.binding.dialect.table(target, None)
-        return insert_into(table, [column.name for column in view.columns], binder.attach(union_all(parts)))
+        return insert_into(binder.binding.dialect.table(target, None), view.names, binder.attach(union_all(parts)))
 
 
 def is_append(idiffs: tuple[IDiff, ...]) -> bool:

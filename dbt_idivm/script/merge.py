@@ -105,12 +105,14 @@ class Matching:
 
 @dataclass(frozen=True)
 class Merge:
-    """The rows of `source`, a query, and how they are applied to `table`. `broadcast`: whether the source gets a hint."""
+    """The rows of `source`, a query, and how they are applied to `table`. `broadcast`: whether the source gets a hint. `times`:
+    column of the table that has the time of writing → type."""
 
     table: exp.Table
     source: exp.Query
     matching: Matching
     broadcast: bool = False
+    times: Mapping[str, exp.DataType] = field(default_factory=dict)
 
     @property
     def target(self) -> exp.Expr:

@@ -70,7 +70,7 @@ class Plan(Stored):
         """The names of all columns in the plan's statements, lower case: attributes, and columns of tables and of the view."""
         names = {name for node in operators(self.root) for name in node.columns}
         names.update(attribute.name for scan in self.scans for attribute in scan.attributes)
-        names.update(column.name for column in self.columns)
+        names.update(self.names)
         return frozenset(name.lower() for name in names)
 
 
@@ -92,8 +92,5 @@ class Cache:
 
 def columns_of_plan(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
     """The columns that a plan stores, with their types: the user's, and with `hidden` the hidden ones as well."""
-    return tuple(
-        Attribute(column.name, name_of_type(plan.root.types[column.attribute]))
-        for column in plan.columns
-        if hidden or not column.hidden
-    )
+    types = {each.name: plan.root.types[each.attribute] for each in plan.columns} | {each.name: each.type for each in plan.times}
+    return tuple(Attribute(name, name_of_type(types[name])) for name in (plan.names if hidden else plan.visible))

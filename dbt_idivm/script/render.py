@@ -22,6 +22,7 @@ from dbt_idivm.script.merge import Merge
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.replace_where import KeyedSource, Replacing, keyed_source, replace_where
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, source_query_of
+from dbt_idivm.script.times import definitions, may_repeat, with_times
 from dbt_idivm.script.value_range import Range
 from dbt_idivm.script.ways import Application, Change, Shape, Write
 
@@ -133,12 +134,13 @@ def possible(plan: Plan, done: Iterable[Application | None]) -> tuple[Applicatio
 def render(plan: Plan, application: Application, binding: Binding, target: str, *, fetched: Fetched = "nothing") -> BoundScript:
     """The application's change of `target`. `fetched`: which part of its source to fetch first, if it can be inlined."""
     binder = replace(binding, columns=plan.column_names).statement()
-    change = application.statement(plan, binder, target)
+    change = with_times(application.statement(plan, binder, target), plan)
     known = _known(plan, binder, target)
     source = keyed = None
     if isinstance(change, Merge) and fetched != "nothing":
         source = source_query_of(change, plan.root.types) if fetched == "rows" else None
-        keyed = keyed_source(change, plan.root.types) if application.has_whole_rows else None
+        has_keys = application.has_whole_rows and not may_repeat(plan, application.shape)
+        keyed = keyed_source(change, plan.root.types) if has_keys else None
     if source is not None:
         known.with_ranges(source.query)
     return BoundScript(change, application, binder.staged, known, source, keyed)
@@ -181,7 +183,8 @@ def _known(plan: Plan, binder: StatementBinder, target: str) -> KnownColumns:
 def full_query(plan: Plan, binding: Binding) -> exp.Select:
     """The ID-extended view as a SELECT of its stored columns over the tables at their versions."""
     block = plan.root.block(replace(binding, columns=plan.column_names).statement())
-    return replace(block, output={c.name: block.output[c.attribute] for c in plan.columns}).select()
+    values = {c.name: block.output[c.attribute] for c in plan.columns} | definitions(plan)
+    return replace(block, output={name: values[name] for name in plan.names}).select()
 
 
 def relation_query(relation: Relation, binding: Binding) -> exp.Query:

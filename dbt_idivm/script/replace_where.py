@@ -147,7 +147,7 @@ def _neighbours(
     is_replaced = exp.Exists(this=found.where(*(each.tree for each in _ids(merge))))
     rows = exp.Select(expressions=[column(name, TARGET) for name in insert.values]).from_(merge.target)
     rows = rows.where(*(test.tree(TARGET) for test in tests), exp.Not(this=is_replaced))
-    types = {name: expected[value.name] for name, value in insert.values.items()}
+    types = {name: merge.times[name] if name in merge.times else expected[value.name] for name, value in insert.values.items()}
     return query_of(tuple(insert.values), types, rows, INLINE_ROWS)
 
 

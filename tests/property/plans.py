@@ -87,7 +87,7 @@ def plan_of(
         if options.everywhere or options.by_name:
             patch.setattr(place_caches, "is_multivalued", lambda root: False)
             caching = named(everywhere(lowered.root) if options.everywhere else lowered.subviews, caching)
-        plan = compile_plan(lowered.root, lowered.output, ways=options.ways, caching=caching)
+        plan = compile_plan(lowered.root, lowered.output, ways=options.ways, caching=caching, times=lowered.times)
     if options.split or options.strategy == "tuple":
         return plan
     return replace(without_split(plan), caches=tuple(replace(c, plan=without_split(c.plan)) for c in plan.caches))

@@ -229,7 +229,10 @@ class FakeEngine:
             name: spark.get(calls.get(attribute, "")) or name_of_type(lowered.root.types[attribute])
             for name, attribute in lowered.output
         }
-        return {name: "bigint" if "unknown" in kind or kind == "null" else kind for name, kind in kinds.items()}
+        found = [(name, "bigint" if "unknown" in kind or kind == "null" else kind) for name, kind in kinds.items()]
+        for each in lowered.times:
+            found.insert(each.place, (each.name, name_of_type(each.type)))
+        return dict(found)
 
     def _set(self, statement: Statement) -> Reply:
         if statement.kind == "metadata":

@@ -50,6 +50,14 @@ def test_views_share_the_space() -> None:
         assert [each.kind for each in advise(planned(*views), ROWS, FEW, reads=reads, space=space).storing] == kinds
 
 
+def test_a_model_with_a_time_of_writing_stays_as_it_is() -> None:
+    """As a view it would have the time of the query, and as a table that of the last run."""
+    timed = SQL.replace("select ", "select current_timestamp() as loaded_at, ")
+    for kind in ("idivm", "view", "table"):
+        about = planned(model("t", timed, ORDERS, CUSTOMERS, materialized=kind))
+        assert advise(about, ROWS, MANY, reads={"t": 0.1}).storing == ()
+
+
 def test_a_table_is_maintained_if_that_is_cheaper() -> None:
     about = planned(model("t", SQL, ORDERS, CUSTOMERS, materialized="table"))
     few = of(advise(about, ROWS, FEW, reads={"t": 1000.0}), "t")

@@ -46,7 +46,7 @@ SQL = {
     203: "SELECT id,\n  row_number() OVER (PARTITION BY cid ORDER BY placed) AS n\nFROM main.orders",
     204: "SELECT id\nFROM main.orders\nWHERE rand() < 0.1",
     205: "SELECT id\nFROM main.orders\nORDER BY price DESC\nLIMIT 10",
-    206: "SELECT id, current_timestamp() AS seen\nFROM main.orders",
+    206: "SELECT id\nFROM main.orders\nWHERE placed < current_timestamp()",
     207: "SELECT cid, collect_list(price) AS prices\nFROM main.orders\nGROUP BY cid",
     208: "SELECT name\nFROM main.customers AS c\nWHERE NOT (cid = 1 OR cid IN (SELECT o.cid FROM main.orders AS o))",
     210: "SELECT cid, status, count(*) AS n\nFROM main.orders\nGROUP BY CUBE (cid, status, price, placed, id, id + 1)",

@@ -389,15 +389,21 @@ def test_a_type_has_one_spelling() -> None:
 
 
 def test_what_the_config_makes_an_error(tmp_path: Path) -> None:
-    """The time is one by default; what has no rule is one where the user wants it."""
+    """The clock is one by default, except as a time of writing; what has no rule is one where the user wants it."""
     (tmp_path / "target").mkdir()
     models = (
         model("drawn", "select id, rand() as r from raw.orders", ORDERS),
         model("strict", "select id, rand() as r from raw.orders", ORDERS, on_unsupported="error"),
-        model("timed", "select id, current_timestamp() as t from raw.orders", ORDERS),
+        model("timed", "select id from raw.orders where id < unix_timestamp()", ORDERS),
+        model("loaded", "select id, current_timestamp() as t from raw.orders", ORDERS),
+        model("strictly", "select id, current_timestamp() as t from raw.orders", ORDERS, volatile="error"),
+        model("anew", "select id, current_timestamp() as t from raw.orders", ORDERS, volatile="full"),
+        model("logged", "select id, current_timestamp() as t from raw.orders", ORDERS, output="both"),
         model("waits", "select id, current_timestamp() as t from raw.orders", ORDERS, volatile="later"),
     )
     (tmp_path / "target" / "manifest.json").write_text(json.dumps(manifest(*models)))
     result = CliRunner().invoke(main, ["explain", "--project", str(tmp_path)], env={"COLUMNS": "200"})
     lines = {line.split("│")[0].strip(): line.split("│")[1].strip() for line in result.output.splitlines() if "│" in line}
-    assert lines == {"drawn": "rebuilt on each run", "strict": "the run fails", "timed": "the run fails", "waits": "not known"}
+    fails = dict.fromkeys(("strict", "timed", "strictly", "logged"), "the run fails")
+    rebuilt = dict.fromkeys(("drawn", "anew"), "rebuilt on each run")
+    assert lines == {**fails, **rebuilt, "loaded": "by i-diffs", "waits": "not known"}

@@ -20,7 +20,7 @@ def codes(**config: Any) -> tuple[str, ...]:
 
 
 def test_defaults() -> None:
-    assert model_config({}) == ModelConfig(strategy="auto", on_unsupported="full", verify="always", volatile="error")
+    assert model_config({}) == ModelConfig(strategy="auto", on_unsupported="full", verify="always", volatile="written")
 
 
 def test_values_are_taken_over() -> None:

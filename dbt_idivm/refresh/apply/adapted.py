@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from dbt_idivm.adaptation.statement import adapted_query, delete_rows, insert_rows
 from dbt_idivm.errors import IdivmError, finding
-from dbt_idivm.refresh.apply.build import planned_build, verify_unique_key, visible_columns
+from dbt_idivm.refresh.apply.build import planned_build, verify_unique_key
 from dbt_idivm.refresh.apply.publish import Build, publish, show
 from dbt_idivm.refresh.apply.statements import set_properties
 from dbt_idivm.refresh.apply.watermark import guard_of, new_state, not_applied, own_commit
@@ -170,7 +170,7 @@ def _kept(how: Adapting, wanted: Build, statement: Statement | None) -> Steps[Ta
     if found is None:
         raise IdivmError(finding(903, view=table, message="its definition was not replaced", state=stored.sentence))
     if work.planned.hidden:
-        yield from show(work.job, table, visible_columns(how.plan), state)
+        yield from show(work.job, table, how.plan.visible, state)
     client.invocation.forget(work.job.request.relation, table)
     history.pin(client, table, found)
     return taken

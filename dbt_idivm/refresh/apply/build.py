@@ -119,7 +119,7 @@ def verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:
     ids = {str(name).lower() for name in wanted.properties.get(IDS, ())}
     if not given or (ids and ids <= given):
         return
-    visible = visible_columns(planned.plan) if planned.plan else (yield from _columns(job))
+    visible = planned.plan.visible if planned.plan else (yield from _columns(job))
     if unknown := given - {name.lower() for name in visible}:
         raise IdivmError(
             finding(
@@ -135,10 +135,6 @@ def verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:
     broken = yield from keys.repeated(job.client, rows, key, f"check unique_key of {job.request.name}")
     if broken is not None:
         raise keys.not_unique(job.request.name, key, broken)
-
-
-def visible_columns(plan: Plan) -> tuple[str, ...]:
-    return tuple(column.name for column in plan.columns if not column.hidden)
 
 
 def _columns(job: Job) -> Steps[tuple[str, ...]]:
@@ -186,8 +182,8 @@ def planned_build(work: Work, plan: Plan, query: exp.Expr, state: State) -> Buil
     return Build(
         work.planned.table,
         query,
-        tuple(c.name for c in plan.columns),
-        visible_columns(plan) if work.planned.hidden else None,
+        plan.names,
+        plan.visible if work.planned.hidden else None,
         properties,
         state,
     )

@@ -111,7 +111,7 @@ def _are_in_order(work: Work) -> Steps[bool]:
     client, table, plan = work.job.client, work.stored.table, work.planned.plan
     assert plan is not None
     facts = yield from client.once(("facts", table), lambda: describe(client, table))
-    return facts is not None and [each.name for each in facts.columns] == [each.name for each in plan.columns]
+    return facts is not None and [each.name for each in facts.columns] == list(plan.names)
 
 
 def _write_keyed(work: Work, script: BoundScript, keyed: KeyedSource, new: State) -> Steps[Effect]:

@@ -65,6 +65,7 @@ def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | N
         layouts={each.table: each.facts.layout for each in planned.inputs.tables.values()},
         writes=writes_after(before),
         former=_given_up(work, inputs),
+        times=planned.times,
     )
 
 

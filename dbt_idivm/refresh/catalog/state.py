@@ -67,6 +67,7 @@ class State:
     `unverified`: input → its version when its key was last looked up, if rebuilds have not done so since (ADR 0022). `layouts`:
     table → how its files stored the columns when it was described. `writes`: number of refreshes since the rows were built.
     `kept`: caches chosen by cost. `former`: caches of the previous state, which may still exist if the run was interrupted.
+    `times`: column that has the time of writing → its definition.
     `note`: message of the commit to people; it is ignored when states are compared.
     """
 
@@ -87,6 +88,7 @@ class State:
     layouts: Mapping[str, str] = field(default_factory=dict)
     writes: int = 0
     former: tuple[str, ...] = ()
+    times: Mapping[str, str] = field(default_factory=dict)
     note: Note = field(default_factory=Note, compare=False)
 
     @property
@@ -118,7 +120,9 @@ class State:
     def json(self) -> str:
         """One line of ASCII without `$` and without SQL quotes and comments. It is sent in a SET command, and Spark may
         substitute variables in its text."""
-        state = {name: value for name, value in asdict(self).items() if name != "note"}
+        state = {
+            name: value for name, value in asdict(self).items() if name not in (("note",) if self.times else ("note", "times"))
+        }
         parts = ({MARK: FORMAT, **state}, self.note.said)
         text = " ".join(json.dumps(each, ensure_ascii=True, separators=(",", ":"), sort_keys=True) for each in parts if each)
         return _OF_SQL.sub(lambda found: "".join(f"\\u{ord(each):04x}" for each in found[0]), text)
@@ -151,6 +155,7 @@ def _state(found: dict[str, Any], of_commit: Note) -> State | None:
             unverified=unverified,
             note=of_commit,
             former=tuple(found.pop("former", ())),
+            times=dict(found.pop("times", {})),
             kept=Kept(tuple(kept.get("subviews", ())), float(kept.get("saved", 0)), int(kept.get("failures", 0))),
             sizes={name: size for name, size in read.items() if size is not None},
             **found,

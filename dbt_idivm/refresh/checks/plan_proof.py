@@ -114,6 +114,11 @@ class Question:
 
     @property
     def columns(self) -> tuple[str, ...]:
+        return self.plan.visible
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The columns with one value at any time: all but the times of writing."""
         return tuple(each.name for each in self.plan.columns if not each.hidden)
 
     @property
@@ -131,16 +136,23 @@ class Question:
 
     @property
     def ours(self) -> exp.Select:
-        """What the planner understood: the user's columns of the stored rows, without guards. A guard can only fail, and the
+        """What the planner understood: the compared columns of the stored rows, without guards. A guard can only fail, and the
         build will show that."""
-        shown = [column(name, "v") for name in self.columns]
-        stored = cast(exp.Select, without_guards(self.stored(self.versions)))
-        return exp.Select(expressions=shown).from_(subquery(stored, "v"))
+        return self._of_compared(cast(exp.Select, without_guards(self.stored(self.versions))))
 
     @property
     def theirs(self) -> exp.Expr:
         """The user's SELECT."""
         return pinned_query(self.dialect, self.sql, self.inputs)
+
+    # Wrong without it: Spark's plans have the time at which each of the two queries was planned.
+    @property
+    def theirs_compared(self) -> exp.Expr:
+        """The compared columns of the user's SELECT."""
+        return self._of_compared(self.theirs) if self.plan.times else self.theirs
+
+    def _of_compared(self, query: exp.Expr) -> exp.Select:
+        return exp.Select(expressions=[column(name, "v") for name in self.compared]).from_(subquery(query, "v"))
 
     def key(self, fingerprint: Mapping[str, str]) -> str:
         """Hash that is equal for the same SELECT, read in the same way by the same version of the planner."""
@@ -180,9 +192,9 @@ def judge(client: Client, question: Question, key: str, verify_build: str) -> St
 def _difference(client: Client, question: Question) -> Steps[tuple[str | None, str]]:
     """A difference in names and types (None if there is none), and the evidence if the plans differ or prove nothing ("" if they
     are equal)."""
-    theirs, ours = client.dialect.sql(question.theirs), client.dialect.sql(question.ours)
+    theirs, ours = client.dialect.sql(question.theirs_compared), client.dialect.sql(question.ours)
     stored_sql = client.dialect.sql(question.stored(question.versions))
-    wanted = yield from client.columns(theirs, _THEIRS)
+    wanted = yield from client.columns(client.dialect.sql(question.theirs), _THEIRS)
     try:
         stored = yield from client.columns(stored_sql, _OURS)
     except EngineFailure as failure:
@@ -300,13 +312,13 @@ def _rows_differ(client: Client, question: Question) -> Steps[str | None]:
 
 
 def _compared(client: Client, question: Question, rounded: Mapping[str, str]) -> Steps[str | None]:
-    cells = [exp.cast(column(name), "float") if name in rounded else column(name) for name in question.columns]
-    query = differences(subquery(question.ours, "ours"), subquery(question.theirs, "theirs"), question.columns, cells)
+    cells = [exp.cast(column(name), "float") if name in rounded else column(name) for name in question.compared]
+    query = differences(subquery(question.ours, "ours"), subquery(question.theirs, "theirs"), question.compared, cells)
     rows = yield from client.read(query.limit(1), "compare the plan's rows with the SELECT's")
     if not rows.rows:
         return None
     *row, copies = rows.rows[0]
-    values = ", ".join(f"{name}={value}" for name, value in zip(question.columns, row, strict=True))
+    values = ", ".join(f"{name}={value}" for name, value in zip(question.compared, row, strict=True))
     return f"it has {abs(int(copies))} too {'many' if int(copies) > 0 else 'few'} of the row ({values})"
 
 

@@ -44,6 +44,7 @@ class Planned:
     compiled: Compiled | None = None
     kept: Kept = field(default_factory=Kept)
     sizes: Mapping[str, Size] = field(default_factory=dict)  # table → size, if known; for estimates only
+    times: Mapping[str, str] = field(default_factory=dict)  # column → the time of writing that it has, with a plan or without
 
     def laid_out(self, layout: str) -> Planned:
         """The planned model for a table that will be created with this layout, instead of keeping a former one."""

@@ -39,14 +39,14 @@ def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[
         if _UNKNOWN_COLUMN in found.codes:
             yield from _renamed(job.client, stored, inputs)
         reason = yield from _reason(job, found)
-        return planned_model(job, inputs, keys, None, reason, found.codes)
+        return replace(planned_model(job, inputs, keys, None, reason, found.codes), times=definition.times)
     if kept.subviews and not found.caching.chosen:  # the engine reports types that caches cannot have
         kept = NEVER
     if kept.subviews:  # drop those that belonged to another SELECT or to changed tables
         candidates = found.candidates()
         subviews = tuple(each for each in kept.subviews if each in candidates)
         kept = replace(kept, subviews=subviews, saved=kept.saved if subviews else 0.0)
-    planned = replace(planned_model(job, inputs, keys, found.plan, None), compiled=found, kept=kept)
+    planned = replace(planned_model(job, inputs, keys, found.plan, None), compiled=found, kept=kept, times=definition.times)
     known = known_proof(stored, ignored=job.request.full_refresh)
     if known is None or known.refusal is None or known.key != proof_key(job, planned):
         return planned
@@ -65,7 +65,8 @@ def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
     if job.config.on_unsupported == "error":
         raise IdivmError(refusal)
     inputs = replace(planned.inputs, tables=planned.own_inputs)
-    return replace(planned_model(job, inputs, planned.keys, None, refusal, (refusal.code,)), proof=misread)
+    model = planned_model(job, inputs, planned.keys, None, refusal, (refusal.code,))
+    return replace(model, proof=misread, times=planned.times)
 
 
 def _reason(job: Job, error: IdivmError) -> Steps[Finding]:

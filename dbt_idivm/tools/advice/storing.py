@@ -234,7 +234,7 @@ def decide(user: Project, maintained: Project, setting: Setting) -> Deciding:
     kinds = {}
     for unique_id in ordered(maintained):
         node, now = maintained.keys.nodes[unique_id], materialized(user.keys.nodes[unique_id])
-        if now in (MAINTAINED, VIEW, *STORED) and materialized(node) in (MAINTAINED, VIEW) and _has_plan(maintained, node):
+        if now in (MAINTAINED, VIEW, *STORED) and materialized(node) in (MAINTAINED, VIEW) and _may_be_moved(maintained, node):
             kinds[unique_id] = now
     deciding = Deciding(
         maintained, setting, kinds, Estimates(maintained.planned(), setting), left=inf if setting.space is None else setting.space
@@ -243,8 +243,10 @@ def decide(user: Project, maintained: Project, setting: Setting) -> Deciding:
     return deciding
 
 
-def _has_plan(project: Project, node: Node) -> bool:
+# Wrong without the times: the rows of a view have the time of the query, and those of a table the time of the last run.
+def _may_be_moved(project: Project, node: Node) -> bool:
+    """Whether the model has a plan, and the same rows however it is stored."""
     try:
-        return node.get("language", "sql") == "sql" and bool(project.plan(node).columns)
+        return node.get("language", "sql") == "sql" and bool(project.plan(node).columns) and not project.plan(node).times
     except (IdivmError, SchemaFileError):
         return False

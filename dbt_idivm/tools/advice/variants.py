@@ -62,7 +62,7 @@ def _interface(known: Definition | Exception | None) -> object:
     if plan is None:
         return None
     kinds = tuple(plan.root.types[each.attribute].sql() for each in plan.columns)
-    return plan.columns, kinds, plan.root.ids, plan.root.unique
+    return plan.columns, plan.times, kinds, plan.root.ids, plan.root.unique
 
 
 def ordered(project: Project) -> Iterable[str]:

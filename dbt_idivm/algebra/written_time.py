@@ -1,0 +1,43 @@
+"""Calls of the clock, and the columns of a view that only say when a row was written.
+
+    SELECT id, price, current_timestamp() AS loaded_at FROM orders
+
+`loaded_at` reads no column. If nothing else in the view reads it, either, it is no attribute of the view: the plan is that of the
+SELECT without it, and no i-diff, comparison or cache has it. Each statement that writes a row of the view also writes its
+definition. So the stored value is the time of the refresh that inserted the row, or that last changed another column of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import call_name
+
+# Functions without arguments, whose value is the time of the statement.
+CLOCK = frozenset({"curdate", "current_date", "current_timestamp", "localtimestamp", "now", "unix_timestamp"})
+_NODES = (exp.CurrentTimestamp, exp.CurrentDate, exp.Localtimestamp)
+
+
+@dataclass(frozen=True)
+class WrittenTime:
+    """A column of the view that has the time of writing. `definition` reads no attribute. `place`: its place among the columns of
+    the SELECT, from 0. `type`: UNKNOWN if it cannot be inferred."""
+
+    name: str
+    place: int
+    definition: exp.Expr
+    type: exp.DataType
+
+
+def is_clock(node: exp.Expr) -> bool:
+    """Whether this node is a call of the clock."""
+    if any(True for _ in node.iter_expressions()):
+        return False
+    return isinstance(node, _NODES) or call_name(node) in CLOCK
+
+
+def clock_calls(expression: exp.Expr) -> list[exp.Expr]:
+    """The calls of the clock in an expression."""
+    return [node for node in expression.walk() if is_clock(node)]
