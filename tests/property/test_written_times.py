@@ -18,7 +18,7 @@ from _pytest.mark import ParameterSet
 from sqlglot import exp
 
 from dbt_idivm.algebra.written_time import WrittenTime
-from dbt_idivm.script import append, bind, replace_where, times
+from dbt_idivm.script import append, render, replace_where, times
 from dbt_idivm.script.diff import Row
 from dbt_idivm.script.merge import TARGET, Clause, Merge
 from dbt_idivm.script.plan import Plan
@@ -247,7 +247,7 @@ def _time(node: exp.Expr, merge: Merge, insert: Clause) -> exp.Expr:
 
 def tuples_are_replaced(patch: Patch) -> None:
     """Rows are replaced by tuples that may be equal to them."""
-    patch.setattr(bind, "may_repeat", lambda view, shape: False)
+    patch.setattr(render, "may_repeat", lambda view, shape: False)
 
 
 GUARDS = (
