@@ -4,41 +4,20 @@
      "model": {"relation": "main.sales", "columns": {"id": "bigint", "total": "decimal(20,2)"}},
      "inputs": {"raw.orders": {"columns": {"id": "bigint", "price": "double"}, "key": ["id"], "declared": "test unique_id"}}}
 
-Commands that have no engine use it to explain the project (`seen_columns.py`). A refresh never reads it. The text is the same for
-the same inputs; when it was written is the time of the file.
+Commands that have no engine read it (`seen_files.py`) to explain the project (`seen_columns.py`). A refresh never does. The text is
+the same for the same inputs; when it was written is the time of the file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from jsonschema import Draft202012Validator
-
-from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.relation_name import as_named
 
 VERSION = 1
 FOLDER = "idivm"  # in dbt's target folder
-_FILES = "*/seen*.json"
-_COLUMNS = {"type": "object", "additionalProperties": {"type": "string"}}
-_RELATION = {"type": "object", "required": ["columns"], "properties": {"columns": _COLUMNS}}
-_FORM = {
-    "type": "object",
-    "required": ["inputs"],
-    "properties": {
-        "model": {
-            "type": "object",
-            "required": ["relation"],
-            "properties": {"relation": {"type": "string"}, "columns": _COLUMNS},
-        },
-        "inputs": {"type": "object", "additionalProperties": _RELATION},
-    },
-}
 
 
 @dataclass(frozen=True)
@@ -48,14 +27,6 @@ class Relation:
     columns: tuple[Attribute, ...]
     key: tuple[str, ...] = ()
     declared: str = ""
-
-
-@dataclass(frozen=True)
-class Seen:
-    """The columns (name → type) of a relation, and when they were seen, in seconds."""
-
-    columns: Mapping[str, str]
-    at: float
 
 
 def file_name(version: object = None) -> str:
@@ -81,46 +52,3 @@ def as_json(relation: str, columns: tuple[Attribute, ...], inputs: Mapping[str, 
 
 def _types(columns: tuple[Attribute, ...]) -> dict[str, str]:
     return {each.name: each.type for each in columns}
-
-
-def seen_in(target: Path) -> tuple[dict[str, Seen], tuple[Finding, ...]]:
-    """Relation → what was seen of it last, of all files in the target folder; and a finding (IDIVM-124) for each file that cannot
-    be used."""
-    found: dict[str, Seen] = {}
-    problems = []
-    for path in sorted((target / FOLDER).glob(_FILES)):
-        try:
-            at, content = path.stat().st_mtime, _content(path)
-        except OSError as error:
-            problems.append(finding(124, file=path, problem=f"it cannot be read: {error.strerror}"))
-        except (ValueError, RecursionError) as error:
-            problems.append(finding(124, file=path, problem=error))
-        else:
-            for name, columns in _relations(content):
-                if columns and (name not in found or found[name].at <= at):
-                    found[name] = Seen(columns, at)
-    return found, tuple(problems)
-
-
-def _content(path: Path) -> dict[str, Any]:
-    """The parsed file. Raises OSError, and ValueError with the reason why it cannot be used."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError("it is not JSON") from error
-    version = found.get("version") if isinstance(found, dict) else None
-    if not isinstance(found, dict) or version is None:
-        raise ValueError("it has another form")
-    if version != VERSION:
-        raise ValueError(f"its format has the version {version}, and this version of dbt-idivm reads {VERSION}")
-    if next(Draft202012Validator(_FORM).iter_errors(found), None) is not None:
-        raise ValueError("it has another form")
-    return found
-
-
-def _relations(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, str]]]:
-    model = content.get("model") or {}
-    if model.get("columns"):
-        yield as_named(model["relation"]), model["columns"]
-    for name, each in content["inputs"].items():
-        yield as_named(name), each["columns"]

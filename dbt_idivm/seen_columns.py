@@ -23,7 +23,7 @@ from dbt_idivm.declared_keys import KINDS, relation_names
 from dbt_idivm.errors import Finding, finding, listed
 from dbt_idivm.known_columns import UNKNOWN, attribute
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.seen import Seen, seen_in
+from dbt_idivm.seen_files import Seen, seen_in
 
 MARK = "seen"
 Counts = Literal["only", "newer", "older", "changed"]  # `changed`: the SELECT gives other columns now

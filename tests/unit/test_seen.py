@@ -18,7 +18,8 @@ from dbt_idivm.cli import main
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.project import Project, project_of
 from dbt_idivm.refresh.protocol import Artifacts, Outcome
-from dbt_idivm.seen import Relation, as_json, seen_in
+from dbt_idivm.seen import Relation, as_json
+from dbt_idivm.seen_files import seen_in
 from dbt_idivm.tools.pull_request.states import states
 from tests.unit.fake_engine import FakeEngine, model
 from tests.unit.test_project import CUSTOMERS, JOINED, ORDERS, Node, manifest, source
