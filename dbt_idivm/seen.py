@@ -4,8 +4,8 @@
      "model": {"relation": "main.sales", "columns": {"id": "bigint", "total": "decimal(20,2)"}},
      "inputs": {"raw.orders": {"columns": {"id": "bigint", "price": "double"}, "key": ["id"], "declared": "test unique_id"}}}
 
-Commands that have no engine read it (`seen_files.py`) to explain the project (`seen_columns.py`). A refresh never does. The text is
-the same for the same inputs; when it was written is the time of the file.
+Commands that have no engine read it (`seen_files.py`) to explain the project (`seen_columns.py`). A refresh never does. The text
+is the same for the same inputs; when it was written is the time of the file.
 """
 
 from __future__ import annotations

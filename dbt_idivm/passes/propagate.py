@@ -9,7 +9,7 @@ from dbt_idivm.algebra.bags import Concat, Distinct
 from dbt_idivm.algebra.core import project
 from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.relation import Relation, folded
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.build import united
 from dbt_idivm.idiff.idiff import INS, REC, IDiff
 from dbt_idivm.idiff.rule import IDiffRule
@@ -39,6 +39,7 @@ class Propagation:
 def propagate(root: Operator, base: Mapping[str, tuple[IDiff, ...]]) -> Propagation:
     """Propagate the base i-diffs of each occurrence to `root`. The result is the naive Δ-script."""
     firings: list[Firing] = []
+    lengths = _Lengths()
 
     def walk(node: Operator) -> tuple[IDiff, ...]:
         if isinstance(node, Scan):
@@ -47,23 +48,22 @@ def propagate(root: Operator, base: Mapping[str, tuple[IDiff, ...]]) -> Propagat
             out for side, child in enumerate(node.inputs) for diff in walk(child) for out in apply_rule(node, side, diff, firings)
         )
         below = [diff for scan in scans(node) for diff in base[scan.occurrence]]
-        return _within_limit(united(found, lambda diff: diff.kind is REC and not diff.known), below)
+        return _within_limit(united(found, lambda diff: diff.kind is REC and not diff.known), below, lengths)
 
     return Propagation(walk(root), tuple(firings))
 
 
 # Without it, each FULL JOIN of a chain would triple the length of the i-diffs: it looks up, in two states, the partners of the
 # rows that the one below touches.
-def _within_limit(idiffs: tuple[IDiff, ...], below: Sequence[IDiff]) -> tuple[IDiff, ...]:
+def _within_limit(idiffs: tuple[IDiff, ...], below: Sequence[IDiff], lengths: _Lengths) -> tuple[IDiff, ...]:
     """The i-diffs of one operator, with the longest replaced if they exceed the limit.
 
     They are replaced by one REC without IDs: it recomputes all rows if any base i-diff that they come from has rows. `below`:
     all base i-diffs below the operator.
     """
-    lengths = {id(diff): _length(diff.relation) for diff in idiffs}
     total, kept = 0, set[int]()
-    for diff in sorted(idiffs, key=lambda diff: lengths[id(diff)]):
-        total += lengths[id(diff)]
+    for diff in sorted(idiffs, key=lambda diff: lengths.of(diff.relation)):
+        total += lengths.of(diff.relation)
         if total > LONGEST_IDIFFS:
             break
         kept.add(id(diff))
@@ -75,14 +75,20 @@ def _within_limit(idiffs: tuple[IDiff, ...], below: Sequence[IDiff]) -> tuple[ID
     return (*(diff for diff in idiffs if id(diff) in kept), every)
 
 
-def _length(relation: Relation) -> int:
-    """The number of nodes. The source of a look-up counts only if the i-diff does not carry the values itself."""
+class _Lengths:
+    """The numbers of nodes of relations, counted once for each: those of an operator contain those of its inputs."""
 
-    def length(node: Relation, lengths: tuple[int, ...]) -> int:
-        is_carried = isinstance(node, Touched) and {*node.wanted} <= {*node.delta.columns}
-        return 1 + sum(lengths[:1] if is_carried else lengths)
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Relation, int]] = {}  # keeps the node, so that its id stays unique
 
-    return folded(relation, length)
+    def of(self, node: Relation) -> int:
+        """The number of nodes. The source of a look-up counts only if the i-diff does not carry the values itself."""
+        known = self._known.get(id(node))
+        if known is None:
+            is_carried = isinstance(node, Touched) and {*node.wanted} <= {*node.delta.columns}
+            counted = node.children[:1] if is_carried else node.children
+            known = self._known[id(node)] = (node, 1 + sum(map(self.of, counted)))
+        return known[1]
 
 
 def apply_rule(node: Operator, side: int, diff: IDiff, firings: list[Firing]) -> tuple[IDiff, ...]:
