@@ -46,7 +46,7 @@ HELPERS = frozenset(
         "get_snapshot_get_time_data_type",
     }
 )
-# Read the clock: they are times of writing, which change by themselves (`test_written_times.py`).
+# Read the clock: they are times of writing, which change by themselves (`test_times_of_writing.py`).
 OF_THE_CLOCK = frozenset(
     {"current_timestamp", "snapshot_get_time", "current_timestamp_backcompat", "current_timestamp_in_utc_backcompat"}
 )
