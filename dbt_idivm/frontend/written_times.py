@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import attributes, render, substitute
 from dbt_idivm.algebra.operator import Operator, operators
-from dbt_idivm.algebra.types import infer_type
+from dbt_idivm.algebra.types import infer_type, is_cut
 from dbt_idivm.algebra.written_time import WrittenTime, clock_calls
 from dbt_idivm.context import Catalog
 from dbt_idivm.errors import Finding, finding
@@ -39,16 +39,26 @@ def refused_calls(tree: exp.Expr, text: Text) -> list[Finding]:
 
 # Wrong without it: Spark reads CURRENT_DATE as the column of that name where there is one, and sqlglot as a call.
 def perhaps_columns(queries: Sequence[tuple[Text, exp.Query]], catalog: Catalog) -> Iterator[Finding]:
-    """The refusals of the calls of the clock without brackets, if some relation or alias has a column of that name."""
+    """The refusals of the calls of the clock without brackets, if some relation or alias may have a column of that name.
+
+    A star or INLINE makes columns of the fields of a struct, whose names are in types and texts.
+    """
     bare = [(call, text) for text, query in queries for call in clock_calls(query) if _is_bare(call)]
     if not bare:
         return
     columns = {each.name.lower() for table in catalog.tables.values() for each in table.columns}
     columns |= {name.lower() for view in catalog.views.values() for name, _ in view.columns or ()}
     columns |= {each.name.lower() for _, query in queries for each in query.find_all(exp.Identifier)}
+    fields = [each.type for table in catalog.tables.values() for each in table.columns]
+    fields += [each.returns for each in catalog.functions.values() if each.returns is not None]
+    texts = [each.name for _, query in queries for each in query.find_all(exp.Literal) if each.is_string]
     for call, text in bare:
         word = _function(render(call))
-        if word in columns:
+        if (
+            word in columns
+            or any(is_cut(each) or word in each.lower() for each in fields)
+            or any(word in s.lower() for s in texts)
+        ):
             yield finding(206, text.place(call), function=f"{word}, which is also the name of a column,")
 
 

@@ -200,7 +200,8 @@ class OuterJoin(OuterPair, BinaryOperator):
 
 
 def chain_of(node: OuterJoin) -> tuple[OuterJoin, ...]:
-    """The longest chain of ⟕ that ends in `node`, innermost first, such that each condition reads one relation of the chain.
+    """The longest chain of ⟕ that ends in `node`, innermost first, such that each condition reads one relation of the chain, and
+    is not true where that relation is padded.
 
     The relations of the chain are the left input of its first ⟕, and the right inputs of all.
     """
@@ -214,8 +215,15 @@ def chain_of(node: OuterJoin) -> tuple[OuterJoin, ...]:
 
 
 def _is_over_one_relation_each(chain: Sequence[OuterJoin]) -> bool:
-    sources = (chain[0].left, *(each.right for each in chain))
-    return all(any(_is_over(each, source) for source in sources) for each in chain)
+    first, others = chain[0].left, [each.right for each in chain]
+    return all(_is_over(each, first) or any(_is_over_present(each, other) for other in others) for each in chain)
+
+
+# Wrong without it: a customer without orders is padded, and ON coalesce(order.day, 7) = day.id gives it a day. A new day 7 would
+# not be found for it, because changed rows are followed down the chain through rows that exist.
+def _is_over_present(node: OuterJoin, source: Operator) -> bool:
+    """Whether the condition reads one relation alone, which may be padded, and rejects its padded rows."""
+    return _is_over(node, source) and bool(rejects_null(node.condition) & {*source.columns})
 
 
 def signed_chain(chain: Sequence[OuterJoin], columns: tuple[str, ...]) -> Relation:

@@ -2138,6 +2138,37 @@ OUTER = {
         {"t1": [], "t2": [(1, 1, 1)]},
         {"t1": [(1, 1, 1)], "t2": []},
     ),
+    "a padded row of a chain gets a partner by another value": build(
+        "t0(k int, x int; k)\nt1(k int, y int; k)\nt2(k int, z int; k)",
+        "SELECT a.x AS c0, count(*) AS c1, sum(c.z) AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.k "
+        "LEFT JOIN t2 AS c ON coalesce(b.y, 7) = c.k GROUP BY a.x",
+        {"t0": [(1, 1), (2, 2)], "t1": [(2, 5)], "t2": []},
+        {"t2": [(7, 7)]},
+        {"t1": [(1, 5)], "t2": [(5, 1), (7, 8)]},
+        {"t0": [(1, 1), (3, 3)], "t2": []},
+    ),
+    "padded rows of a chain get many partners by another value": build(
+        "t0(k int, x int; k)\nt1(k int, y int; k)\nt2(k int, z int; k)",
+        "SELECT a.x AS c0, count(c.k) AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.y "
+        "LEFT JOIN t2 AS c ON coalesce(b.k, 7) = c.z GROUP BY a.x",
+        {"t0": [(1, 1), (2, 2)], "t1": [(2, 5)], "t2": []},
+        {"t2": [(1, 7), (2, 7)]},
+        {"t1": [(2, 1)], "t2": [(1, 2), (2, 7)]},
+    ),
+    "a padded row of a chain gets a partner by a missing value": build(
+        "t0(k int, x int; k)\nt1(k int, y int; k)\nt2(z int, w int)",
+        "SELECT a.k AS c0, c.w AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.k LEFT JOIN t2 AS c ON b.y <=> c.z",
+        {"t0": [(1, 1), (2, 2)], "t1": [(2, 5)], "t2": []},
+        {"t2": [(None, 7)]},
+        {"t1": [(1, None)], "t2": [(None, 8), (5, 1)]},
+    ),
+    "a padded row of a chain gets a partner because it is one": build(
+        "t0(k int, x int; k)\nt1(k int, y int; k)\nt2(k int, z int; k)",
+        "SELECT a.k AS c0, c.k AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.k LEFT JOIN t2 AS c ON b.y IS NULL",
+        {"t0": [(1, 1), (2, 2)], "t1": [(2, 5)], "t2": []},
+        {"t2": [(7, 7)]},
+        {"t1": [(1, 5), (2, None)], "t2": [(7, 8), (8, 8)]},
+    ),
     "a row without partners has one at the end of a chain": build(
         _THREE,
         "SELECT a.k AS c0, b.k AS c1, c.k AS c2, c.w AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x "

@@ -2128,7 +2128,17 @@ def tested_partners_are_there(patch: Patch) -> None:
     patch.setattr(outer_operator, "rejects_null", lambda condition: frozenset(attributes(condition)))
 
 
+def padded_rows_have_no_partner(patch: Patch) -> None:
+    patch.setattr(outer_operator, "_is_over_present", outer_operator._is_over)
+
+
 REACH = (
+    Mutation(
+        "additive: a chain of ⟕ rejects padded rows",
+        padded_rows_have_no_partner,
+        "a padded row of a chain gets a partner by another value",
+        "additive",
+    ),
     Mutation(
         "⟕: a partner that a condition reads may be missing",
         tested_partners_are_there,

@@ -35,16 +35,21 @@ TABLES = {
     "u": table("u", "id z"),
     "bag": table("bag", "x y", None),
     "d": table("d", "id current_date"),
+    "zz": TableInfo("zz", (Attribute("id", "int"), Attribute("st", "struct<current_date:int,a:int>")), ("id",)),
+    "ar": TableInfo("ar", (Attribute("id", "int"), Attribute("a", "array<struct<Current_Date:int,b:int>>")), ("id",)),
+    "cut": TableInfo("cut", (Attribute("id", "int"), Attribute("st", "struct<a:int,... 3 more fields>")), ("id",)),
 }
 VIEWS = {
     "w": PlainView("SELECT id, x, now() AS t FROM t"),
     "renamed": PlainView("SELECT id, x AS current_date FROM t"),
+    "fields": PlainView("SELECT id, st.* FROM zz"),
     "recent": PlainView("SELECT id FROM t WHERE x < unix_timestamp()"),
 }
 
 
 def lowered(sql: str) -> Lowered:
-    names = {"t", *re.findall(r"(?:FROM|JOIN) (\w+)", sql)} & TABLES.keys()
+    names = {"t", "zz", *re.findall(r"(?:FROM|JOIN) (\w+)", sql)} & TABLES.keys()
+    names -= set() if "zz" in sql or "fields" in sql else {"zz"}
     return lower(sql, Catalog({name: TABLES[name] for name in names}, VIEWS))
 
 
@@ -105,6 +110,14 @@ REFUSED = {
     "SELECT id FROM t WHERE id IN (SELECT id FROM u WHERE z > unix_timestamp())": "a condition in a subquery",
     "SELECT id, current_date AS t FROM renamed": "a word that is a column of a view",
     "SELECT id, current_date AS t FROM d": "a word that is a column",
+    "SELECT id, current_date AS t FROM (SELECT id, st.* FROM zz) q": "a word that is a field",
+    "SELECT id, current_date AS t FROM fields": "a word that is a field of a view's table",
+    "SELECT id, current_date AS t FROM (SELECT id, inline(a) FROM ar) q": "a word that is a field of rows",
+    "SELECT id, current_date AS t FROM ar LATERAL VIEW inline(a) q": "a word that is a field of lateral rows",
+    "SELECT id, current_date AS t FROM (SELECT id, z.* FROM (SELECT id, named_struct('current_date', x) AS z FROM t)) q": (
+        "a word that is a text"
+    ),
+    "SELECT id, current_date AS t FROM cut": "a word that may be a field",
     "SELECT d, current_date AS t FROM (SELECT id AS d, x AS current_date FROM t) AS s": "a word that is an alias",
     "SELECT id, now() AS t, current_user() AS u FROM t": "another function of the session",
 }
