@@ -125,6 +125,13 @@ class InvocationMemory:
                     self._is_warned = True
 
 
+def _folder(config: Any, model: str) -> Path:
+    """The folder with the files about a model."""
+    from dbt_idivm.seen import FOLDER
+
+    return Path(config.project_root, config.target_path, FOLDER, model)
+
+
 class MaintenanceMixin(metaclass=AdapterMeta):
     # members of the engine's adapter class, which follows in the MRO
     config: Any
@@ -253,7 +260,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         A build always writes them, unless it was chosen by cost: rendering would then be a part of its cost.
         """
         artifacts = outcome.artifacts
-        folder = Path(self.config.project_root, self.config.target_path, "idivm", name)
+        folder = _folder(self.config, name)
         stamp = folder / ".made_from"
         is_build = outcome.mode in ("create", "full") and outcome.cost is None
         if not artifacts.made_from or (
@@ -272,10 +279,10 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     def _write_seen(self, model: Mapping[str, Any], outcome: Outcome) -> None:
         """Write what the refresh saw of its inputs, even if it is what the last one saw: the time of the file says when
         that was."""
-        from dbt_idivm.seen import FOLDER, file_name
+        from dbt_idivm.seen import file_name
 
         if outcome.artifacts.seen:
-            folder = Path(self.config.project_root, self.config.target_path, FOLDER, model["name"])
+            folder = _folder(self.config, model["name"])
             folder.mkdir(parents=True, exist_ok=True)
             (folder / file_name(model.get("version"))).write_text(outcome.artifacts.seen, encoding="utf-8")
 

@@ -16,6 +16,7 @@ from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.feed_proof import doubt, is_counted
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.proving import COUNTS, KINDS, images, known_move, or_unproven, proved
+from dbt_idivm.refresh.checks.keys import numbered
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import Dialect, is_inlinable
@@ -171,11 +172,6 @@ def netted_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], columns:
 
 
 _BOUNDS = ("l", "h", "n")
-
-
-def numbered(kind: str, columns: tuple[str, ...]) -> list[str]:
-    """Generated names for the columns, whose own names may collide."""
-    return [f"{kind}{number}" for number in range(1, len(columns) + 1)]
 
 
 def _as_text(*values: exp.Expr) -> list[exp.Expr]:

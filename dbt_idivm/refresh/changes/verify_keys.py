@@ -20,8 +20,8 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.feed_proof import Doubt, is_inferred
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.changes.net_diffs import ChangedKeys, ProvenDiff, netted_keys, numbered
-from dbt_idivm.refresh.checks.keys import KeyedInput, example
+from dbt_idivm.refresh.changes.net_diffs import ChangedKeys, ProvenDiff, netted_keys
+from dbt_idivm.refresh.checks.keys import KeyedInput, example, numbered
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import Dialect

@@ -82,7 +82,7 @@ def _alike(client: Client, inputs: Mapping[str, Input], keys: Mapping[str, Key])
 def _unique(client: Client, group: Sequence[_Check]) -> Steps[tuple[_Check, ...]]:
     """Those of the keys that are unique. None of them if the statement fails: then each is verified alone, and reports the
     failure."""
-    names = [f"k{number}" for number in range(1, len(group[0].columns) + 1)]
+    names = numbered("k", group[0].columns)
     parts = [
         exp.Select(
             expressions=[
@@ -92,14 +92,8 @@ def _unique(client: Client, group: Sequence[_Check]) -> Steps[tuple[_Check, ...]
         ).from_(client.dialect.table(each.table, each.version))
         for number, each in enumerate(group)
     ]
-    keys = [column(name) for name in (INPUT, *names)]
-    query = (
-        exp.Select(expressions=[column(INPUT)])
-        .from_(subquery(exp.union(*parts, distinct=False, copy=False), "of_inputs"))
-        .group_by(*keys)
-        .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
-        .distinct()
-    )
+    rows = subquery(exp.union(*parts, distinct=False, copy=False), "of_inputs")
+    query = _repeated([column(INPUT)], rows, (INPUT, *names)).distinct()
     label = f"check keys of {len(group)} tables, {group[0].table} to {group[-1].table}"
     try:
         broken = yield from client.read(query, label)
@@ -126,18 +120,24 @@ def not_unique(relation: str, key: Key, broken: tuple[int, tuple[Any, ...]]) -> 
 
 def repeated(client: Client, rows: exp.Expr, key: Key, label: str) -> Steps[tuple[int, tuple[Any, ...]] | None]:
     """Number of key values that occur more than once in `rows`, and one of them; None if the key holds."""
-    names = [column(name) for name in key.columns]
-    groups = (
-        exp.Select(expressions=[*names, exp.alias_(exp.Count(this=exp.Star()), COUNT)])
-        .from_(rows)
-        .group_by(*(name.copy() for name in names))
-        .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
-    )
+    count = exp.alias_(exp.Count(this=exp.Star()), COUNT)
+    groups = _repeated([*map(column, key.columns), count], rows, key.columns)
     # the window counts the groups before LIMIT cuts them
     total = exp.Window(this=exp.Count(this=exp.Star()))
     query = exp.Select(expressions=[exp.alias_(total, "idivm_total"), exp.Star()]).from_(groups.subquery("repeated")).limit(1)
     found = yield from client.read(query, label)
     return (int(found.rows[0][0]), tuple(found.rows[0][1:-1])) if found.rows else None
+
+
+def _repeated(shown: Sequence[exp.Expr], rows: exp.Expr, names: Sequence[str]) -> exp.Select:
+    """The groups of at least two `rows` with the same values of the columns `names`."""
+    is_repeated = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
+    return exp.Select(expressions=[*shown]).from_(rows).group_by(*map(column, names)).having(is_repeated)
+
+
+def numbered(kind: str, columns: tuple[str, ...]) -> list[str]:
+    """Generated names for the columns, whose own names may collide."""
+    return [f"{kind}{number}" for number in range(1, len(columns) + 1)]
 
 
 def example(key: Key, values: tuple[Any, ...]) -> str:

@@ -42,9 +42,8 @@ def observe_stored(work: Work) -> Steps[Observed]:
         planned = replace(planned, fingerprint=kept_layout(job, stored, planned.fingerprint))
         reason = yield from difference(job, stored, planned.fingerprint, planned.used)
         if reason is not None and planned.why_no_plan is not None:
-            reason = (
-                planned.why_no_plan
-            )  # without a plan all columns are read and none are hidden, so the difference means nothing
+            # without a plan all columns are read and none are hidden, so the difference means nothing
+            reason = planned.why_no_plan
     if reason is None and planned.table != stored.table:
         reason = finding(402, what="another set of stored columns")
     is_unchecked = stored.state is not None and not stored.state.checked
