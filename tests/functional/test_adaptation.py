@@ -85,7 +85,7 @@ EDITS = [
 ]
 
 # edits of `make test` and of `make deep`; all others are long
-MARKS = {2: (), 1: pytest.mark.deep, 3: pytest.mark.deep, 5: pytest.mark.deep}
+MARKS = {2: (), 1: pytest.mark.deep, 3: pytest.mark.deep}
 # These read as many tables as a rebuild does, and write as much: they are done only where sizes show that they pay.
 DOUBTFUL = (4, 9)
 

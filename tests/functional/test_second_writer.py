@@ -157,7 +157,7 @@ CANNOT = {"mapped": ("compaction, vacuum, constraint", "new columns", "overwrite
 
 
 @pytest.mark.parametrize("reads_logs", [True, pytest.param(False, marks=pytest.mark.long)], ids=["log", "sql"])
-@pytest.mark.parametrize("layout", ["plain", "vectors", pytest.param("mapped", marks=pytest.mark.long)])
+@pytest.mark.parametrize("layout", ["vectors", *(pytest.param(each, marks=pytest.mark.long) for each in ("plain", "mapped"))])
 def test_delta_rs_writes_a_source(layout: str, reads_logs: bool, spark: Any) -> None:
     with project_in(spark, "second", engine=EMBEDDED if reads_logs else SPARK_DELTA) as project:
         project.sql(

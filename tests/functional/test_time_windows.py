@@ -78,7 +78,7 @@ def test_all(clicks: Project) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("strategy", ["recompute", "tuple"])
+@pytest.mark.parametrize("strategy", ["recompute", pytest.param("tuple", marks=pytest.mark.long)])
 def test_other_ways(clicks: Project, strategy: str) -> None:
     maintained(clicks, ("sliding", "gaps", "times"), strategy)
 

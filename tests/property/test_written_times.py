@@ -93,9 +93,10 @@ def is_wrong(case: Case, options: Options) -> bool:
 
 
 def some(pairs: Iterable[Tried], one_of: int) -> list[ParameterSet]:
-    """One of so many in `make test`, the others in `make deep`. Which one depends on the names alone."""
+    """One of so many in `make test`, as many as a quarter in `make deep`. Which ones depends on the names alone."""
     tried = [each.values if isinstance(each, ParameterSet) else each for each in pairs]
-    marks = [pytest.mark.deep if crc32(repr(each).encode()) % one_of else () for each in tried]
+    numbers = [crc32(repr(each).encode()) for each in tried]
+    marks = [() if not number % one_of else pytest.mark.long if number // one_of % 4 else pytest.mark.deep for number in numbers]
     return [pytest.param(*each, marks=mark) for each, mark in zip(tried, marks, strict=True)]
 
 
