@@ -4,13 +4,15 @@
     new_rows  the recomputed and the inserted rows
     source    old_rows ⟗ new_rows by full ID; remaining old_rows get the values that updates assign; unchanged rows are left out
 
-The view is read once. If its IDs are not unique (inputs without a key), rows are compared by their number of copies: one D row
-removes all copies of a changed row, and one I row for each copy in the post-state inserts them again.
+The view is read once. It is not read where only few rows of the inputs are evaluated, because what changes reach was found first:
+then the old rows are computed over the pre-state of these inputs (`former`). If the view's IDs are not unique (inputs without a
+key), rows are compared by their number of copies: one D row removes all copies of a changed row, and one I row for each copy in
+the post-state inserts them again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -33,16 +35,22 @@ from dbt_idivm.script.replace import COPIES, STORED, counted, exploded, replace_
 from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.ways import Application, WayName
 
-OLD, NEW = "old_rows", "new_rows"
+OLD, NEW, FORMER = "old_rows", "new_rows", "former_rows"
 _HIT, _DEAD, _WEIGHT = "idivm_hit", "idivm_dead", "idivm_weight"
 Branches = tuple[tuple[exp.Expr, exp.Expr], ...]  # (test, value), as in CASE: the first test that is true decides
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effective(Application):
-    """I-diffs, each a CTE, and for each REC among them, in order, the view restricted to its values (`evaluated`)."""
+    """I-diffs, each a CTE, and for each REC among them, in order, the view restricted to its values (`evaluated`).
+
+    `root`: the view, if its old rows may be computed. `former`: for each i-diff by which old rows are looked up, in order, the
+    view's pre-state restricted to its values; none if the stored view is read.
+    """
 
     evaluated: tuple[Relation, ...]
+    root: Operator | None = None
+    former: tuple[Relation, ...] = ()
     before: tuple[Named, ...] = ()  # CTEs that i-diffs use
     after: tuple[Named, ...] = ()  # CTEs that `evaluated` uses, and that may use old_rows
 
@@ -52,11 +60,35 @@ class Effective(Application):
 
     @property
     def relations(self) -> tuple[Relation, ...]:
-        return (*(diff.relation for diff in self.idiffs), *self.evaluated)
+        return (*(diff.relation for diff in self.idiffs), *self.evaluated, *self.former)
 
     @property
     def reads_view(self) -> bool:
-        return True
+        return not self.former
+
+    @property
+    def covering(self) -> tuple[IDiff, ...]:
+        """The i-diffs that remove the old rows they name. A fresh INS names no old row."""
+        return tuple(diff for diff in self.idiffs if diff.kind is not UPD and not diff.fresh)
+
+    @property
+    def naming(self) -> tuple[IDiff, ...]:
+        """The i-diffs by which old rows are looked up. An update that was looked up for another update names no further rows."""
+        updates = tuple(diff for diff in self.idiffs if diff.kind is UPD)
+        return self.covering + tuple(
+            diff
+            for diff in updates
+            if not any(set(other.ids) < set(diff.ids) and other.origins == diff.origins for other in updates)
+        )
+
+    @property
+    def over_reached(self) -> Effective:
+        """With old rows that are computed, unless rows have no unique IDs: a copy is deleted by its values, and those of floats
+        depend on the order of additions."""
+        if self.root is None or not self.root.unique or not self.naming:
+            return self
+        before = self.root.in_state("pre")
+        return replace(self, former=_evaluated(before, self.root.columns, self.naming))
 
     @property
     def assigned(self) -> frozenset[str]:
@@ -76,8 +108,16 @@ def effective(way: WayName, root: Operator, idiffs: tuple[IDiff, ...], *, optimi
     `optimised`: recompute with fewer reads (pass 4).
     """
     named = _named_once(idiffs)
-    rows = (project(root.restrict(diff.ids, diff.relation), root.columns) for diff in named if diff.kind is REC)
-    return Effective(way, named, evaluated=tuple(optimize_rows(each) if optimised else each for each in rows))
+    recomputed = [diff for diff in named if diff.kind is REC]
+    return Effective(way, named, evaluated=_evaluated(root, root.columns, recomputed, optimised=optimised), root=root)
+
+
+def _evaluated(
+    state: Relation, columns: tuple[str, ...], idiffs: Iterable[IDiff], *, optimised: bool = True
+) -> tuple[Relation, ...]:
+    """For each i-diff, the rows of the view in a state that it names."""
+    rows = (project(state.restrict(diff.ids, diff.relation), columns) for diff in idiffs)
+    return tuple(optimize_rows(each) if optimised else each for each in rows)
 
 
 def _named_once(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
@@ -111,20 +151,6 @@ class _Work:
         return self.of(UPD)
 
     @property
-    def covering(self) -> tuple[IDiff, ...]:
-        """The i-diffs that remove the old rows they name. A fresh INS names no old row."""
-        return tuple(diff for diff in self.idiffs if diff.kind is not UPD and not diff.fresh)
-
-    @property
-    def naming(self) -> tuple[IDiff, ...]:
-        """The i-diffs by which old rows are looked up. An update that was looked up for another update names no further rows."""
-        return self.covering + tuple(
-            diff
-            for diff in self.updates
-            if not any(set(other.ids) < set(diff.ids) and other.origins == diff.origins for other in self.updates)
-        )
-
-    @property
     def brings(self) -> bool:
         """Whether there are new_rows."""
         return bool(self.of(REC) or self.of(INS))
@@ -149,9 +175,9 @@ def effective_merge(view: Stored, application: Effective, binder: StatementBinde
 
 def _old_rows(work: _Work, target: str) -> exp.Select:
     """The view's rows that an i-diff names, in one read. I-diffs with the same IDs share a join."""
-    block = stored_rows(work.view, work.binder, target)
+    block = _former_rows(work) if work.application.former else stored_rows(work.view, work.binder, target)
     groups: dict[tuple[str, ...], list[IDiff]] = {}
-    for diff in work.naming:
+    for diff in work.application.naming:
         groups.setdefault(diff.ids, []).append(diff)
     names = [work.binder.alias("named") for _ in groups]
     # a LEFT JOIN leaves the mark NULL if no key of the group names the row
@@ -163,7 +189,9 @@ def _old_rows(work: _Work, target: str) -> exp.Select:
         on = conjunction(same(block.output[i], column(i, name)) for i in ids) or exp.true()
         side = None if len(groups) == 1 else "LEFT"
         query = query.join(exp.Join(this=subquery(_named(work, ids, diffs), name), side=side, on=on), copy=False)
-    query = hinted(query, names if work.few or work.binder.is_broadcast(*(diff.relation for diff in work.naming)) else [])
+    query = hinted(
+        query, names if work.few or work.binder.is_broadcast(*(diff.relation for diff in work.application.naming)) else []
+    )
     return query if len(groups) == 1 else query.where(hit, copy=False)
 
 
@@ -202,13 +230,23 @@ def _without(block: Block, idiffs: Sequence[IDiff], binder: StatementBinder) -> 
     return replace(block, where=block.where + tuple(exp.Not(this=t) for t in _named_by(idiffs, block, binder)))
 
 
+def _former_rows(work: _Work) -> Block:
+    """The old rows, computed."""
+    columns = work.view.root.columns
+    work.binder.definitions[FORMER] = union_all(_disjoint(work, work.application.former, work.application.naming))
+    return named_block(FORMER, columns, work.binder.alias(FORMER))
+
+
+def _disjoint(work: _Work, evaluated: Sequence[Relation], idiffs: Sequence[IDiff]) -> list[exp.Query]:
+    """The rows that the i-diffs name, each row once. `evaluated`: those of each i-diff."""
+    blocks = enumerate(each.block(work.binder) for each in evaluated)
+    return [_without(rows, idiffs[:number], work.binder).select() for number, rows in blocks]
+
+
 def _new_rows(work: _Work) -> list[exp.Query]:
     """The rows of recompute and insert i-diffs, as disjoint queries."""
     recs, inserts, columns = work.of(REC), work.of(INS), work.view.root.columns
-    parts: list[exp.Query] = []
-    for number, evaluated in enumerate(work.application.evaluated):
-        rows = evaluated.block(work.binder)
-        parts.append(_without(rows, recs[:number], work.binder).select())
+    parts = _disjoint(work, work.application.evaluated, recs)
     for number, diff in enumerate(inserts):
         rows = project(diff.relation, columns).block(work.binder)
         parts.append(_without(rows, [*recs, *inserts[:number]], work.binder).select())

@@ -95,6 +95,11 @@ class Application(ABC):
         return False
 
     @property
+    def over_reached(self) -> Application:
+        """The same change, in the form for inputs of which only the reached rows are evaluated."""
+        return self
+
+    @property
     def recomputed(self) -> tuple[IDiff, ...]:
         """The i-diffs by which a part of the view is recomputed."""
         return tuple(diff for diff in self.idiffs if diff.kind is REC)

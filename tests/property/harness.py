@@ -16,7 +16,7 @@ from dbt_idivm.algebra.types import type_of
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import is_inlinable
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
-from dbt_idivm.script.found_rows import find, reached_by
+from dbt_idivm.script.found_rows import find, has_all, reached_by
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Cache, Plan
@@ -141,12 +141,13 @@ class World:
         # of half of the refreshes the source is fetched, of a quarter its keys: they decide which statement applies its rows
         fetched = FETCHED[sum(len(diff.rows) for diff in diffs.values()) % len(FETCHED)]
         if is_reached(diffs):
-            binding = replace(binding, reached=self._found(application, binding))
+            application, reached = self._found(application, binding)
+            binding = replace(binding, reached=reached)
         return render(plan, application, binding, target, fetched=fetched)
 
-    def _found(self, application: Application, binding: Binding) -> Mapping[str, SourceRows]:
-        """The rows that the application can reach, table by table, as a refresh fetches them."""
-        wanted = reached_by(application, binding.changes.is_known)
+    def _found(self, application: Application, binding: Binding) -> tuple[Application, Mapping[str, SourceRows]]:
+        """The application in the form for the rows that it can reach, and these table by table, as a refresh fetches them."""
+        form, wanted = reached_by(application, binding.changes.is_known)
         steps, answer = find(wanted, binding), None
         try:
             while True:
@@ -154,7 +155,9 @@ class World:
         except StopIteration as stopped:
             found: Mapping[str, SourceRows] = stopped.value
             self.applied["reach"] += bool(found)
-            return found
+            has_former = form is not application and has_all(form, found)
+            self.applied["former"] += has_former
+            return form if has_former else application, found
 
     def apply(self, script: BoundScript | None) -> int:
         """Apply the script; how many view rows it touched. Raises `Collision` where Delta would refuse it."""

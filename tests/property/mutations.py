@@ -2132,7 +2132,42 @@ def padded_rows_have_no_partner(patch: Patch) -> None:
     patch.setattr(outer_operator, "_is_over_present", outer_operator._is_over)
 
 
+def old_rows_are_new_ones(patch: Patch) -> None:
+    evaluated = effective._evaluated
+
+    def over_reached(application: Any) -> Any:
+        found = application.naming if application.root is not None and application.root.unique else ()
+        return replace(application, former=evaluated(application.root, application.root.columns, found)) if found else application
+
+    patch.setattr(effective.Effective, "over_reached", property(over_reached))
+
+
+def i_diffs_name_other_rows(patch: Patch) -> None:
+    disjoint = effective._disjoint
+    patch.setattr(
+        effective,
+        "_disjoint",
+        lambda work, evaluated, idiffs: [rows for each in evaluated for rows in disjoint(work, (each,), idiffs)],
+    )
+
+
+def copies_have_values_of_their_own(patch: Patch) -> None:
+    def over_reached(application: Any) -> Any:
+        before = application.root and application.root.in_state("pre")
+        found = before and effective._evaluated(before, application.root.columns, application.naming)
+        return replace(application, former=found) if found else application
+
+    patch.setattr(effective.Effective, "over_reached", property(over_reached))
+
+
 REACH = (
+    Mutation("reach: old rows are of the pre-state", old_rows_are_new_ones, "a group comes, one changes, one goes"),
+    Mutation("reach: i-diffs name the same old rows", i_diffs_name_other_rows, "a join with the latest rows"),
+    Mutation(
+        "reach: copies are deleted as they are stored",
+        copies_have_values_of_their_own,
+        "rows without a key that differ in nothing but the sign of zero",
+    ),
     Mutation(
         "additive: a chain of ⟕ rejects padded rows",
         padded_rows_have_no_partner,

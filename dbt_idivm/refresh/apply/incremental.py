@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -30,7 +29,7 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows, Statement
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
-from dbt_idivm.script.found_rows import reached_by
+from dbt_idivm.script.found_rows import has_all, reached_by
 from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.merge import OP
 from dbt_idivm.script.render import BoundQuestion, BoundScript, ask, render, render_keyed, render_rows
@@ -86,7 +85,7 @@ def _answered(work: Work, ready: Ready, asked: BoundQuestion, new: State) -> Ste
 
 def _applied(work: Work, ready: Ready, new: State, there: tuple[Staged, ...] = ()) -> Steps[tuple[BoundScript, Effect]]:
     """Apply the application. `there`: relations that are already staged. Returns the script and its effect on the view."""
-    script = rendered(work, ready, (yield from _reached(work, ready)))
+    script = yield from _bound(work, ready)
     assert script is not None
     missing = [each for each in script.staged if each not in there]
     effect = yield from staged(work.job.client, missing, _write(work, script, new))
@@ -155,14 +154,15 @@ def _run_write(work: Work, statement: Write, new: State, source: SourceRows | No
     return effect
 
 
-def rendered(work: Work, ready: Ready, reached: Mapping[str, SourceRows] = MappingProxyType({})) -> BoundScript | None:
-    """The script of the refresh; None if nothing in the view changes. `reached`: table → the rows that changes reach, where they
-    were found first."""
-    if ready.application is None:
-        return None
+def rendered(work: Work, ready: Ready) -> BoundScript | None:
+    """The script of the refresh; None if nothing in the view changes."""
+    return None if ready.application is None else _rendered(work, ready, _logged(work, ready, ready.application), {})
+
+
+def _rendered(work: Work, ready: Ready, done: Application, reached: Mapping[str, SourceRows]) -> BoundScript:
     assert work.planned.plan is not None
-    application, binding = _logged(work, ready, ready.application), replace(_binding(work, ready), reached=reached)
-    return render(work.planned.plan, application, binding, work.stored.table, fetched=ready.fetched)
+    binding = replace(_binding(work, ready), reached=reached)
+    return render(work.planned.plan, done, binding, work.stored.table, fetched=ready.fetched)
 
 
 def _logged(work: Work, ready: Ready, application: Application) -> Application:
@@ -173,12 +173,14 @@ def _logged(work: Work, ready: Ready, application: Application) -> Application:
     return logging(work, application, ready.changes)
 
 
-def _reached(work: Work, ready: Ready) -> Steps[Mapping[str, SourceRows]]:
-    """Table → the rows that changes reach, where these are to be found first."""
+def _bound(work: Work, ready: Ready) -> Steps[BoundScript | None]:
+    """As `rendered`, after the rows that changes reach were found, where these are to be found first."""
     if not ready.by_reach or ready.application is None:
-        return {}
-    wanted = reached_by(_logged(work, ready, ready.application), ready.changes.net.is_known)
-    return (yield from reached_rows(work.job.client, wanted, _binding(work, ready)))
+        return rendered(work, ready)
+    done = _logged(work, ready, ready.application)
+    form, wanted = reached_by(done, ready.changes.net.is_known)
+    found = yield from reached_rows(work.job.client, wanted, _binding(work, ready))
+    return _rendered(work, ready, form if has_all(form, found) else done, found)
 
 
 def question(work: Work, ready: Ready) -> BoundQuestion | None:

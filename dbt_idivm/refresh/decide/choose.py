@@ -159,8 +159,8 @@ def _decision(
     seen, invocation, config = costs.seen, costs.seen.work.job.client.invocation, costs.seen.work.job.config
     reading = 0.0 if is_read else costs.reading_seconds
     is_known = changes.net.is_known if changes is not None else lambda _: costs.are_few
-    wanted: dict[str, Mapping[str, Wanted]] = {each.way: reached_by(each, is_known) for each in found}
-    ways = [costs.way(each, situation, wanted[each.way]) for each in found]
+    reached: dict[str, tuple[Application, Mapping[str, Wanted]]] = {each.way: reached_by(each, is_known) for each in found}
+    ways = [costs.way(each, situation, *reached[each.way]) for each in found]
     full = [costs.rebuild(situation)] if may_rebuild(seen) else []
     now = [*(replace(each, seconds=each.seconds + reading) for each in ways), *full]
     name = invocation.choose(now).name if config.chooses else now[0].name
@@ -172,7 +172,7 @@ def _decision(
         few, fetched = costs.is_few(done, situation), fetched_of(done, situation)
         return Decision(seen.work, Ready(changes or Changes(seen.moves), done, few, fetched, chosen.by_reach), choice)
     best = choice.best_way
-    pays = costs.pays(situation, _of(found, best.name), reading, wanted[best.name]) if best is not None else ""
+    pays = costs.pays(situation, _of(found, best.name), reading, reached[best.name]) if best is not None else ""
     return Decision(replace(seen.work, unverified=costs.unverified), costs.reason(choice, pays), choice)
 
 

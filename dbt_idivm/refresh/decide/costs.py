@@ -116,11 +116,17 @@ class Costs:
     def rebuild(self, situation: Situation) -> Alternative:
         return self.priced(REBUILD, rebuild(situation))
 
-    def way(self, done: Application, situation: Situation, wanted: Mapping[str, Wanted] = MappingProxyType({})) -> Alternative:
-        """The way over whole tables, or, if that is cheaper, over the rows that changes reach. `wanted`: the tables of
-        which the reached rows can be found."""
+    def way(
+        self,
+        done: Application,
+        situation: Situation,
+        form: Application | None = None,
+        wanted: Mapping[str, Wanted] = MappingProxyType({}),
+    ) -> Alternative:
+        """The way over whole tables, or, if that is cheaper, over the rows that changes reach. `form`, `wanted`: the application
+        in the form for these, and the tables of which they can be found."""
         whole = self.priced(done.way, incremental(done, situation))
-        measure = incremental_by_reach(done, wanted, situation) if wanted else None
+        measure = incremental_by_reach(form or done, wanted, situation) if wanted else None
         if measure is None:
             return whole
         found = replace(self.priced(done.way, measure), by_reach=True)
@@ -204,22 +210,25 @@ class Costs:
         seconds = (best.seconds if best else 0.0) + (0.0 if choice.is_read else self.reading_seconds)
         return finding(411, full=f"{choice.chosen.seconds:.1f} s", incremental=f"{seconds:.1f} s", pays=pays)
 
-    def pays(self, situation: Situation, done: Application, reading: float, wanted: Mapping[str, Wanted]) -> str:
+    def pays(
+        self, situation: Situation, done: Application, reading: float, reached: tuple[Application, Mapping[str, Wanted]]
+    ) -> str:
         """Sentence for messages: the size of the tables, or the number of changes, at which the way would be as fast as a
-        rebuild. `wanted`: as for `way`."""
-        if (factor := crossover(*self._of_size(situation, done, reading, wanted))) is not None:
+        rebuild. `reached`: as for `way`."""
+        if (factor := crossover(*self._of_size(situation, done, reading, reached))) is not None:
             rows = sum(self.seen.work.planned.sizes[table].rows for table in self.plan.tables)
             return f"incremental pays from about {rounded(rows * factor)} rows in its inputs"
         changed = sum(each.inserted + each.deleted + each.updated for each in self.counts.values())
         part = shrinking(
-            self.rebuild(situation).seconds - reading, lambda part: self.way(done, self._changed(situation, part), wanted).seconds
+            self.rebuild(situation).seconds - reading,
+            lambda part: self.way(done, self._changed(situation, part), *reached).seconds,
         )
         if part is not None and changed * part >= 1:
             return f"incremental pays if fewer than about {rounded(changed * part)} rows change"
         return "incremental would not pay for larger tables or fewer changes either"
 
     def _of_size(
-        self, situation: Situation, done: Application, reading: float, wanted: Mapping[str, Wanted]
+        self, situation: Situation, done: Application, reading: float, reached: tuple[Application, Mapping[str, Wanted]]
     ) -> tuple[Callable[[float], float], Callable[[float], float]]:
         def scaled(factor: float) -> tuple[Costs, Situation]:
             sizes = {table: size.times(factor) for table, size in situation.tables.items()}
@@ -233,7 +242,7 @@ class Costs:
 
         def way(factor: float) -> float:
             costs, now = scaled(factor)
-            return costs.way(done, now, wanted).seconds + reading
+            return costs.way(done, now, *reached).seconds + reading
 
         return full, way
 
