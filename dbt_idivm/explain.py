@@ -237,7 +237,7 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
         idiffs = (way.idiffs if optimised else way.naive) if isinstance(way, ByIDiffs) else ()
         for number, diff in enumerate(idiffs, 1):
             binder = binding.statement()
-            query = dialect.sql(binder.attach(diff.relation.block(binder).select()))
+            query = dialect.sql(binder.attach(diff.relation.block(binder).select()), copy=False)
             steps.append(f"-- i-diff {number}: {diff}\n-- guard: {_guard(diff)}\n{query};\n")
         done = way.application(_where_it_holds(way, binding.changes.is_empty), optimised=optimised)
         if done is None:
@@ -250,8 +250,8 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
         how = _FORMS.get(way.name)
         asked = ask(plan, done, binding, target)
         if asked is not None:
-            steps.append(f"-- ask, for {asked.application.question.text}\n{dialect.sql(asked.source.query)};\n")
-        bound = dialect.sql(render(plan, done, binding, target).statement)
+            steps.append(f"-- ask, for {asked.application.question.text}\n{dialect.sql(asked.source.query, copy=False)};\n")
+        bound = dialect.sql(render(plan, done, binding, target).statement, copy=False)
         steps.append(f"-- apply, {how}\n{bound};\n" if how else f"-- apply{when}: {done.shape}\n{bound};\n")
     return "\n".join(steps)
 

@@ -7,13 +7,22 @@ and starts a new block. Every source of a statement has its own alias, so blocks
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import alias, column, conjunction, conjuncts, identifier, owned, substitute
+from dbt_idivm.algebra.expressions import (
+    alias,
+    column,
+    conjunction,
+    conjuncts,
+    identifier,
+    is_attribute,
+    owned,
+    substitute,
+)
 from dbt_idivm.fresh_name import fresh_name
 
 if TYPE_CHECKING:
@@ -61,8 +70,11 @@ class Block:
         return replace(self, where=self.where + added)
 
     def project(self, output: Mapping[str, exp.Expr]) -> Block:
-        """π: new attributes defined over the old ones."""
-        return replace(self, output={name: substitute(new, self.output) for name, new in output.items()})
+        """π: new attributes defined over the old ones. A definition that stays the same is shared, not copied."""
+        return replace(self, output={name: self._defined(new) for name, new in output.items()})
+
+    def _defined(self, new: exp.Expr) -> exp.Expr:
+        return self.output[new.name] if is_attribute(new) else substitute(new, self.output)
 
     def join(self, other: Block, condition: exp.Expr) -> Block:
         """⋈ with `other` on a condition over both outputs (TRUE for the product)."""
@@ -159,9 +171,26 @@ def _size(definition: exp.Expr) -> int:
     return 0 if isinstance(definition, exp.Column) else sum(1 for _ in definition.walk())
 
 
+@dataclass(frozen=True)
+class Columns(Mapping[str, exp.Expr]):
+    """The output of a source: its columns `names`, each made when it is asked for. Most of a subquery are never used."""
+
+    names: tuple[str, ...]
+    source: str
+
+    def __getitem__(self, name: str) -> exp.Expr:
+        return column(name, self.source)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
 def isolate(query: exp.Query, columns: tuple[str, ...], name: str) -> Block:
     """A new block whose only source is `query` as a subquery aliased `name`."""
-    return Block((Source(subquery(query, name)),), {each: column(each, name) for each in columns})
+    return Block((Source(subquery(query, name)),), Columns(columns, name))
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import cast
 
 from sqlglot import exp
@@ -29,9 +30,15 @@ def column(name: str, table: str | None = None) -> exp.Column:
     return exp.Column(this=identifier(name), table=identifier(table) if table else None)
 
 
+@lru_cache(maxsize=4096)
+def attribute(name: str) -> exp.Column:
+    """The attribute `name` as a definition in a frozen node. All nodes share one tree, so that it is made and kept once."""
+    return column(name)
+
+
 def passing(names: Iterable[str]) -> tuple[tuple[str, exp.Expr], ...]:
     """The definitions of attributes that pass a π unchanged."""
-    return tuple((name, column(name)) for name in names)
+    return tuple((name, attribute(name)) for name in names)
 
 
 def alias(expression: exp.Expr, name: str) -> exp.Alias:
@@ -41,6 +48,11 @@ def alias(expression: exp.Expr, name: str) -> exp.Alias:
 def attributes(expression: exp.Expr) -> tuple[str, ...]:
     """The attribute names that `expression` reads, each once, in order."""
     return tuple(dict.fromkeys(found.name for found in expression.find_all(exp.Column)))
+
+
+def is_attribute(expression: exp.Expr) -> bool:
+    """Whether the expression is nothing but an attribute."""
+    return isinstance(expression, exp.Column) and not expression.table
 
 
 def call_name(node: exp.Expr) -> str:
@@ -71,7 +83,7 @@ def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
     A constant that becomes a part of the result is cast to the type that the attribute has in Spark (`as_attribute`). Lambda
     variables that would hide a definition are renamed (`without_hidden`).
     """
-    if isinstance(expression, exp.Column) and not expression.table:
+    if is_attribute(expression):
         return by[expression.name].copy()
 
     found = without_hidden(expression, by)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.block import Binder, Block, Source
+from dbt_idivm.algebra.block import Binder, Block, Columns, Source
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import Leaf, SemiJoin, project
-from dbt_idivm.algebra.expressions import column, identifier
+from dbt_idivm.algebra.expressions import identifier
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.cached import cached_property
 
@@ -76,7 +76,7 @@ def named_block(name: str, columns: tuple[str, ...], alias: str, broadcast: bool
     """The block that reads a CTE by its name."""
     table = exp.Table(this=identifier(name))
     source = Source(table if alias == name else exp.alias_(table, identifier(alias), table=True))
-    return Block((source,), {each: column(each, alias) for each in columns}, broadcast=(alias,) if broadcast else ())
+    return Block((source,), Columns(columns, alias), broadcast=(alias,) if broadcast else ())
 
 
 @dataclass(frozen=True)

@@ -93,14 +93,20 @@ def folded(relation: Relation, fold: Callable[[Relation, tuple[Folded, ...]], Fo
     """Evaluate `fold(node, results of its children)` bottom-up, and return the result of
     the root. Shared nodes are evaluated once.
     """
+    return folded_each((relation,), fold)[0]
+
+
+def folded_each(relations: Sequence[Relation], fold: Callable[[Relation, tuple[Folded, ...]], Folded]) -> tuple[Folded, ...]:
+    """`folded` of each relation. Nodes that they share are evaluated once."""
     found: dict[int, Folded] = {}
 
     def walk(node: Relation) -> Folded:
-        if id(node) not in found:
-            found[id(node)] = fold(node, tuple(walk(child) for child in node.children))
-        return found[id(node)]
+        key = id(node)
+        if key not in found:
+            found[key] = fold(node, tuple([walk(child) for child in node.children]))
+        return found[key]
 
-    return walk(relation)
+    return tuple(map(walk, relations))
 
 
 def rewrite(relation: Relation, rule: Callable[[Relation], Relation]) -> Relation:

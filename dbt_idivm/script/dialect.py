@@ -178,11 +178,14 @@ class Dialect:
         shown = [*(alias(column(inner), name) for name, inner in names.items()), alias(column(CHANGE), "_change_type")]
         return exp.Select(expressions=shown).from_(subquery(copied.from_(subquery(net, "net")), "copies"))
 
-    def sql(self, tree: exp.Expr, pretty: bool = True) -> str:
-        """The SQL text of a tree, laid out in lines unless the tree is large or that would change text of the user."""
+    def sql(self, tree: exp.Expr, pretty: bool = True, *, copy: bool = True) -> str:
+        """The SQL text of a tree, laid out in lines unless the tree is large or that would change text of the user.
+
+        Without `copy` the tree cannot be used afterwards.
+        """
         nodes = list(tree.walk()) if pretty else []
         pretty = pretty and len(nodes) <= _READABLE and not any("\n" in node.name for node in nodes if isinstance(node, exp.Var))
-        return tree.sql(dialect=self.name, pretty=pretty, comments=False, unsupported_level=ErrorLevel.IGNORE)
+        return tree.sql(dialect=self.name, pretty=pretty, copy=copy, comments=False, unsupported_level=ErrorLevel.IGNORE)
 
 
 def net_rows(source: exp.Expr, columns: Sequence[tuple[str, str, exp.DataType]], sign: exp.Expr) -> exp.Select:

@@ -75,6 +75,7 @@ class _Ranges:
     def __init__(self, types: Types, staged: Mapping[tuple[str, str], Range], large: frozenset[str]) -> None:
         self._types, self._staged, self._large = types, staged, large
         self._known: dict[tuple[int, str], Range | None] = {}
+        self._selects: dict[int, Columns] = {}
 
     def merge(self, tree: exp.Merge) -> None:
         source, target = tree.args["using"], tree.this
@@ -131,7 +132,12 @@ class _Ranges:
         return scope
 
     def _select_bounds(self, query: exp.Select, scope: _Scope) -> Columns:
-        """The ranges that hold for every row of FROM and WHERE."""
+        """The ranges that hold for every row of FROM and WHERE, found once: those that are added imply no others."""
+        if id(query) not in self._selects:
+            self._selects[id(query)] = self._bounds_of_rows(query, scope)
+        return self._selects[id(query)]
+
+    def _bounds_of_rows(self, query: exp.Select, scope: _Scope) -> Columns:
         found = self._bounds(query.args["where"].this, scope) if query.args.get("where") else {}
         joins = query.args.get("joins") or []
         if not any(join.side in ("FULL", "RIGHT") for join in joins):

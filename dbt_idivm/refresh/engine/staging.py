@@ -74,8 +74,8 @@ class ScratchDialect(Dialect):
 
     scratch: Scratch
 
-    def sql(self, tree: exp.Expr, pretty: bool = True) -> str:
-        return super().sql(tree.transform(self._placed), pretty)
+    def sql(self, tree: exp.Expr, pretty: bool = True, *, copy: bool = True) -> str:
+        return super().sql(tree.transform(self._placed, copy=copy), pretty, copy=False)
 
     def _placed(self, node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Table) or node.args.get("db") or not _NAMES.fullmatch(node.name):
