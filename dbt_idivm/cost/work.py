@@ -251,17 +251,18 @@ def by_key(now: Situation, touched: float) -> Measure:
 
 def replacing(now: Situation, touched: float, inserted: float) -> Measure:
     """The work of staging the source and querying its keys, followed by REPLACE WHERE for these keys. The keys in the files of
-    touched rows are read once; without deletion vectors these files are rewritten. If there are several IDs, the files are also
-    read for the neighbours of the touched rows."""
+    touched rows are read once; without deletion vectors these files are rewritten. If there are several IDs, the keys are read
+    again for the neighbours of the touched rows."""
     view, asked = now.stored, int(len(now.plan.root.ids) > 1)
     found, passes, written = target_of(now).touched(touched)
-    part, passes = (1.0, passes) if now.rewrites else (_key_part(now), 0)
+    key = _key_part(now)
+    part, passes = (1.0, passes) if now.rewrites else (key, 0)
     return Measure(
         queries=2 + asked,
         overwrites=1,
         nodes=_BY_KEY_NODES,
         tuples=view.rows * (1 + passes + asked) * found + touched + inserted,
-        bytes_read=view.bytes * (part + asked) * found,
+        bytes_read=view.bytes * (part + asked * key) * found,
         bytes_written=written + inserted * now.view_width,
     )
 

@@ -12,13 +12,13 @@ the post-state inserts them again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.bags import union_all
+from dbt_idivm.algebra.bags import Concat, union_all
 from dbt_idivm.algebra.block import Block, hinted, subquery
 from dbt_idivm.algebra.core import exists, project
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
@@ -44,8 +44,8 @@ Branches = tuple[tuple[exp.Expr, exp.Expr], ...]  # (test, value), as in CASE: t
 class Effective(Application):
     """I-diffs, each a CTE, and for each REC among them, in order, the view restricted to its values (`evaluated`).
 
-    `root`: the view, if its old rows may be computed. `former`: for each i-diff by which old rows are looked up, in order, the
-    view's pre-state restricted to its values; none if the stored view is read.
+    `root`: the view, if its old rows may be computed. `former`: for each group of i-diffs by which old rows are looked up, in
+    order, the view's pre-state restricted to their values; none if the stored view is read.
     """
 
     evaluated: tuple[Relation, ...]
@@ -72,23 +72,27 @@ class Effective(Application):
         return tuple(diff for diff in self.idiffs if diff.kind is not UPD and not diff.fresh)
 
     @property
-    def naming(self) -> tuple[IDiff, ...]:
-        """The i-diffs by which old rows are looked up. An update that was looked up for another update names no further rows."""
+    def naming(self) -> dict[tuple[str, ...], tuple[IDiff, ...]]:
+        """The i-diffs by which old rows are looked up, by their IDs. An update that was looked up for another update names no
+        further rows."""
         updates = tuple(diff for diff in self.idiffs if diff.kind is UPD)
-        return self.covering + tuple(
+        found: dict[tuple[str, ...], tuple[IDiff, ...]] = {}
+        for diff in self.covering + tuple(
             diff
             for diff in updates
             if not any(set(other.ids) < set(diff.ids) and other.origins == diff.origins for other in updates)
-        )
+        ):
+            found[diff.ids] = (*found.get(diff.ids, ()), diff)
+        return found
 
     @property
     def over_reached(self) -> Effective:
-        """With old rows that are computed, unless rows have no unique IDs: a copy is deleted by its values, and those of floats
-        depend on the order of additions."""
-        if self.root is None or not self.root.unique or not self.naming:
+        """With old rows that are computed."""
+        if self.root is None or not _have_stored_values(self.root) or not self.naming:
             return self
-        before = self.root.in_state("pre")
-        return replace(self, former=_evaluated(before, self.root.columns, self.naming))
+        before, columns = self.root.in_state("pre"), self.root.columns
+        found = (project(before.restrict(ids, _values(ids, diffs)), columns) for ids, diffs in self.naming.items())
+        return replace(self, former=tuple(map(optimize_rows, found)))
 
     @property
     def assigned(self) -> frozenset[str]:
@@ -108,16 +112,20 @@ def effective(way: WayName, root: Operator, idiffs: tuple[IDiff, ...], *, optimi
     `optimised`: recompute with fewer reads (pass 4).
     """
     named = _named_once(idiffs)
-    recomputed = [diff for diff in named if diff.kind is REC]
-    return Effective(way, named, evaluated=_evaluated(root, root.columns, recomputed, optimised=optimised), root=root)
+    rows = (project(root.restrict(diff.ids, diff.relation), root.columns) for diff in named if diff.kind is REC)
+    return Effective(way, named, evaluated=tuple(optimize_rows(each) if optimised else each for each in rows), root=root)
 
 
-def _evaluated(
-    state: Relation, columns: tuple[str, ...], idiffs: Iterable[IDiff], *, optimised: bool = True
-) -> tuple[Relation, ...]:
-    """For each i-diff, the rows of the view in a state that it names."""
-    rows = (project(state.restrict(diff.ids, diff.relation), columns) for diff in idiffs)
-    return tuple(optimize_rows(each) if optimised else each for each in rows)
+def _have_stored_values(root: Operator) -> bool:
+    """Whether old rows that are computed find the stored ones. Copies are found by their values, and those of floats depend on
+    the order of additions."""
+    return root.unique
+
+
+def _values(ids: tuple[str, ...], idiffs: Sequence[IDiff]) -> Relation:
+    """The values of `ids` in the i-diffs, with copies."""
+    parts = tuple(project(diff.relation, ids) for diff in idiffs)
+    return parts[0] if len(parts) == 1 else Concat(parts)
 
 
 def _named_once(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
@@ -176,9 +184,7 @@ def effective_merge(view: Stored, application: Effective, binder: StatementBinde
 def _old_rows(work: _Work, target: str) -> exp.Select:
     """The view's rows that an i-diff names, in one read. I-diffs with the same IDs share a join."""
     block = _former_rows(work) if work.application.former else stored_rows(work.view, work.binder, target)
-    groups: dict[tuple[str, ...], list[IDiff]] = {}
-    for diff in work.application.naming:
-        groups.setdefault(diff.ids, []).append(diff)
+    groups = work.application.naming
     names = [work.binder.alias("named") for _ in groups]
     # a LEFT JOIN leaves the mark NULL if no key of the group names the row
     marks = [column(_DEAD, name) for name in names]
@@ -189,9 +195,8 @@ def _old_rows(work: _Work, target: str) -> exp.Select:
         on = conjunction(same(block.output[i], column(i, name)) for i in ids) or exp.true()
         side = None if len(groups) == 1 else "LEFT"
         query = query.join(exp.Join(this=subquery(_named(work, ids, diffs), name), side=side, on=on), copy=False)
-    query = hinted(
-        query, names if work.few or work.binder.is_broadcast(*(diff.relation for diff in work.application.naming)) else []
-    )
+    naming = [diff.relation for diffs in groups.values() for diff in diffs]
+    query = hinted(query, names if work.few or work.binder.is_broadcast(*naming) else [])
     return query if len(groups) == 1 else query.where(hit, copy=False)
 
 
@@ -232,21 +237,23 @@ def _without(block: Block, idiffs: Sequence[IDiff], binder: StatementBinder) -> 
 
 def _former_rows(work: _Work) -> Block:
     """The old rows, computed."""
-    columns = work.view.root.columns
-    work.binder.definitions[FORMER] = union_all(_disjoint(work, work.application.former, work.application.naming))
-    return named_block(FORMER, columns, work.binder.alias(FORMER))
+    groups = tuple(work.application.naming.values())
+    work.binder.definitions[FORMER] = union_all(_disjoint(work, work.application.former, groups))
+    return named_block(FORMER, work.view.root.columns, work.binder.alias(FORMER))
 
 
-def _disjoint(work: _Work, evaluated: Sequence[Relation], idiffs: Sequence[IDiff]) -> list[exp.Query]:
-    """The rows that the i-diffs name, each row once. `evaluated`: those of each i-diff."""
+def _disjoint(work: _Work, evaluated: Sequence[Relation], groups: Sequence[Sequence[IDiff]]) -> list[exp.Query]:
+    """The rows that the i-diffs name, each row once. `evaluated`: those of each group of i-diffs."""
     blocks = enumerate(each.block(work.binder) for each in evaluated)
-    return [_without(rows, idiffs[:number], work.binder).select() for number, rows in blocks]
+    return [
+        _without(rows, [diff for group in groups[:number] for diff in group], work.binder).select() for number, rows in blocks
+    ]
 
 
 def _new_rows(work: _Work) -> list[exp.Query]:
     """The rows of recompute and insert i-diffs, as disjoint queries."""
     recs, inserts, columns = work.of(REC), work.of(INS), work.view.root.columns
-    parts = _disjoint(work, work.application.evaluated, recs)
+    parts = _disjoint(work, work.application.evaluated, [(diff,) for diff in recs])
     for number, diff in enumerate(inserts):
         rows = project(diff.relation, columns).block(work.binder)
         parts.append(_without(rows, [*recs, *inserts[:number]], work.binder).select())

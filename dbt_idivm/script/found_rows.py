@@ -34,14 +34,19 @@ class Ask:
     query: SourceQuery
 
 
-def reached_by(done: Application, is_known: Callable[[DiffRows], bool]) -> tuple[Application, dict[str, Wanted]]:
-    """The application, in the form for reached rows if all its tables have them, and the tables of which it needs only the rows
-    that changes reach, and which can be found. `is_known`: whether the rows of a base i-diff are known."""
-    form = done.over_reached
-    found = findable(reach((*form.relations, *form.perhaps)), is_known)
-    if form is done or has_all(form, found):
-        return form, found
-    return done, findable(reach((*done.relations, *done.perhaps)), is_known)
+def reached_by(done: Application, is_known: Callable[[DiffRows], bool]) -> dict[str, Wanted]:
+    """The tables of which an application needs only the rows that changes reach, and which can be found. `is_known`: whether the
+    rows of a base i-diff are known."""
+    return findable(reach((*done.relations, *done.perhaps)), is_known)
+
+
+def forms(done: Application, is_known: Callable[[DiffRows], bool]) -> dict[Application, dict[str, Wanted]]:
+    """The application and, if reached rows of all its tables can be found, its form for these; each with what is wanted of them.
+    `is_known`: as for `reached_by`."""
+    found, other = {done: reached_by(done, is_known)}, done.over_reached
+    if other is not done and has_all(other, wanted := reached_by(other, is_known)):
+        found[other] = wanted
+    return found
 
 
 def has_all(form: Application, found: Mapping[str, object]) -> bool:

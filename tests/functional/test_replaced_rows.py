@@ -161,7 +161,7 @@ def with_lines(shop: Project) -> None:
 
 
 def test_rows_of_several_ids_are_replaced_with_their_neighbours(shop: Project) -> None:
-    """What reads the view nets the rows that are inserted again as they were."""
+    """The condition leaves out the neighbours, so what reads the view sees no change of them."""
     with_lines(shop)
     model = shop.model("v", LINES, OF_LINES, strategy="incremental")
     above = shop.model("above", "select note, count(*) as n, sum(price) as total from $.v group by note", {"v": ["k", "n"]})
@@ -180,6 +180,25 @@ def test_rows_of_several_ids_are_replaced_with_their_neighbours(shop: Project) -
     assert (outcome.rows_inserted, outcome.rows_updated, outcome.rows_deleted) == (3, 1, 8)
     assert any(each.label.startswith("rows beside") for each in shop.executed)
     assert shop.refresh(model).mode == "noop"
+    done = shop.refresh(above)
+    assert done.mode == "incremental" and shop.is_exact(above), done.message
+
+
+@pytest.mark.deep
+def test_many_neighbours_are_inserted_again(shop: Project) -> None:
+    """What reads the view nets them."""
+    shop.sql(
+        "create table $.l using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
+        "select int(id div 20) as o, int(id % 20) as n, int(id) as price from range(400)"
+    )
+    model = shop.model("v", "select o, n, price from $.l where price > 0", {"l": ["o", "n"]}, strategy="incremental")
+    above = shop.model("above", "select n, count(*) as c, sum(price) as total from $.v group by n", {"v": ["o", "n"]})
+    shop.refresh(model)
+    shop.refresh(above)
+    shop.sql("update $.l set price = price + 1 where o = n", "update $.l set price = 0 where o = n + 1")
+    outcome = shop.refresh(model)
+    assert outcome.mode == "incremental" and shop.is_exact(model), outcome.message
+    assert written(shop) == ["replace"]
     done = shop.refresh(above)
     assert done.mode == "incremental" and shop.is_exact(above), done.message
 

@@ -16,7 +16,7 @@ from dbt_idivm.algebra.types import type_of
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import is_inlinable
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
-from dbt_idivm.script.found_rows import find, has_all, reached_by
+from dbt_idivm.script.found_rows import find, forms, has_all
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Cache, Plan
@@ -147,7 +147,7 @@ class World:
 
     def _found(self, application: Application, binding: Binding) -> tuple[Application, Mapping[str, SourceRows]]:
         """The application in the form for the rows that it can reach, and these table by table, as a refresh fetches them."""
-        form, wanted = reached_by(application, binding.changes.is_known)
+        form, wanted = [*forms(application, binding.changes.is_known).items()][-1]
         steps, answer = find(wanted, binding), None
         try:
             while True:

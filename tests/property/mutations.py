@@ -1178,7 +1178,7 @@ def neighbours_are_deleted(patch: Patch) -> None:
     patch.setattr(
         replace_where.Replacing,
         "statement",
-        lambda self, beside, dialect: statement(self, replace(beside, rows=()) if beside else None, dialect),
+        lambda self, asked, beside, dialect: statement(self, asked, replace(beside, rows=()) if beside else None, dialect),
     )
 
 
@@ -2133,13 +2133,14 @@ def padded_rows_have_no_partner(patch: Patch) -> None:
 
 
 def old_rows_are_new_ones(patch: Patch) -> None:
-    evaluated = effective._evaluated
+    over_reached = effective.Effective.over_reached.fget
 
-    def over_reached(application: Any) -> Any:
-        found = application.naming if application.root is not None and application.root.unique else ()
-        return replace(application, former=evaluated(application.root, application.root.columns, found)) if found else application
+    def after(application: Any) -> Any:
+        with pytest.MonkeyPatch.context() as within:
+            within.setattr(Scan, "in_state", lambda self, _: self)
+            return over_reached(application)
 
-    patch.setattr(effective.Effective, "over_reached", property(over_reached))
+    patch.setattr(effective.Effective, "over_reached", property(after))
 
 
 def i_diffs_name_other_rows(patch: Patch) -> None:
@@ -2147,17 +2148,12 @@ def i_diffs_name_other_rows(patch: Patch) -> None:
     patch.setattr(
         effective,
         "_disjoint",
-        lambda work, evaluated, idiffs: [rows for each in evaluated for rows in disjoint(work, (each,), idiffs)],
+        lambda work, evaluated, groups: [rows for each in evaluated for rows in disjoint(work, (each,), groups)],
     )
 
 
-def copies_have_values_of_their_own(patch: Patch) -> None:
-    def over_reached(application: Any) -> Any:
-        before = application.root and application.root.in_state("pre")
-        found = before and effective._evaluated(before, application.root.columns, application.naming)
-        return replace(application, former=found) if found else application
-
-    patch.setattr(effective.Effective, "over_reached", property(over_reached))
+def copies_have_stored_values(patch: Patch) -> None:
+    patch.setattr(effective, "_have_stored_values", lambda _: True)
 
 
 REACH = (
@@ -2165,7 +2161,7 @@ REACH = (
     Mutation("reach: i-diffs name the same old rows", i_diffs_name_other_rows, "a join with the latest rows"),
     Mutation(
         "reach: copies are deleted as they are stored",
-        copies_have_values_of_their_own,
+        copies_have_stored_values,
         "rows without a key that differ in nothing but the sign of zero",
     ),
     Mutation(

@@ -42,7 +42,7 @@ def prepared(tables: Sequence[Table], sql: str, diffs: Diffs, way: str = "recomp
 def asked(given: tuple[Application, Binding], rows: Mapping[str, Sequence[Row] | None]) -> tuple[list[tuple[str, str]], set[str]]:
     """(table, condition) of each query, and the tables whose rows were found. `rows`: what each table answers; None: too many."""
     application, binding = given
-    search = find(reached_by(application, binding.changes.is_known)[1], binding)
+    search = find(reached_by(application, binding.changes.is_known), binding)
     queries, answer = [], None
     try:
         while True:
@@ -98,7 +98,7 @@ def test_keys_whose_cells_do_not_tell_whether_they_are_equal_reach_nothing(one: 
     tables = (Table("t", (("k", "int"), ("x", one)), ("k",)), Table("u", (("l", "int"), ("x", other)), ("l",)))
     changes = {"t": InlineDiff(("k", "x"), (((1, "1"), 1),))}
     application, binding = prepared(tables, "select t.k, u.l from t join u on t.x = u.x", changes)
-    assert "u" not in reached_by(application, binding.changes.is_known)[1]
+    assert "u" not in reached_by(application, binding.changes.is_known)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_what_is_walked_grows_with_the_number_of_joins(joined: str, way: str, mo
 
         with monkeypatch.context() as patch:
             patch.setattr(_Search, "_restrict_sides", counting)
-            assert reached_by(application, binding.changes.is_known)[1]
+            assert reached_by(application, binding.changes.is_known)
         return counted
 
     assert walked(8) < 10 * walked(4), "of each doubling at most a cubic growth"
@@ -151,19 +151,19 @@ def test_computed_columns_are_not_keys() -> None:
     changes = {"t": InlineDiff(("k", "x"), (((1, 5), 1),))}
     sql = "select t.k, u.l from t join u on t.x = try_variant_get(u.v, '$.a', 'int')"
     application, binding = prepared(tables, sql, changes)
-    assert "u" not in reached_by(application, binding.changes.is_known)[1]
+    assert "u" not in reached_by(application, binding.changes.is_known)
 
 
 def test_large_tables_are_cheaper_by_reach_and_small_ones_are_not() -> None:
     plan = plan_of((PARTS, LINKS, DEVICES), PHONES, Options(every_way=True))
     changes = net_changes(plan, CHANGES)
     done = next(each for each in applications(plan, changes) or () if each.way == "recompute")
-    form, wanted = reached_by(done, changes.is_known)
+    wanted = reached_by(done, changes.is_known)
 
     def seconds(rows: int) -> tuple[float, float]:
         tables = {name: Size(rows, 8 * rows) for name in ("parts", "links", "devices")}
         now = Situation(plan, tables, Size(rows, 12 * rows), lambda *leaf: 1.0)
-        by_reach = incremental_by_reach(form, wanted, now)
+        by_reach = incremental_by_reach(done, wanted, now)
         assert by_reach is not None
         whole = incremental(done, now)
         return by_reach.queries * 0.25 + by_reach.tuples * 1e-7, whole.queries * 0.25 + whole.tuples * 1e-7
@@ -178,4 +178,4 @@ def test_a_reach_that_is_expected_to_be_large_is_not_tried() -> None:
     done = next(each for each in applications(plan, changes) or () if each.way == "recompute")
     sizes = {"parts": Size(10, 80), "links": Size(10 * MOST_ROWS * 10, 80), "devices": Size(10, 80)}
     now = Situation(plan, sizes, None, lambda *leaf: 1.0)
-    assert incremental_by_reach(*reached_by(done, changes.is_known), now) is None
+    assert incremental_by_reach(done, reached_by(done, changes.is_known), now) is None

@@ -127,11 +127,13 @@ def _run(work: Work, statement: Write | Replacing | None, new: State, source: So
         return Effect()
     if not isinstance(statement, Replacing):
         return (yield from _run_write(work, statement, new, source))
-    asked, neighbours = statement.asked, None
-    if asked is not None:
-        neighbours = yield from fetched_source(work.job.client, asked, f"rows beside the changed ones of {work.stored.table}")
-    again = 0 if neighbours is None else len(neighbours.rows)
-    return (yield from _run_write(work, statement.statement(neighbours, work.job.dialect), new, source, again))
+    asked, found = None, None
+    for asked in statement.asked:
+        found = yield from fetched_source(work.job.client, asked, f"rows beside the changed ones of {work.stored.table}")
+        if found is not None:
+            break
+    again = len(found.rows) if found is not None and asked is statement.inserted else 0
+    return (yield from _run_write(work, statement.statement(asked, found, work.job.dialect), new, source, again))
 
 
 def _run_write(work: Work, statement: Write, new: State, source: SourceRows | None, again: int = 0) -> Steps[Effect]:
@@ -175,12 +177,12 @@ def _logged(work: Work, ready: Ready, application: Application) -> Application:
 
 def _bound(work: Work, ready: Ready) -> Steps[BoundScript | None]:
     """As `rendered`, after the rows that changes reach were found, where these are to be found first."""
-    if not ready.by_reach or ready.application is None:
+    if ready.form is None or ready.application is None:
         return rendered(work, ready)
-    done = _logged(work, ready, ready.application)
-    form, wanted = reached_by(done, ready.changes.net.is_known)
-    found = yield from reached_rows(work.job.client, wanted, _binding(work, ready))
-    return _rendered(work, ready, form if has_all(form, found) else done, found)
+    form = _logged(work, ready, ready.form)
+    found = yield from reached_rows(work.job.client, reached_by(form, ready.changes.net.is_known), _binding(work, ready))
+    is_usual = ready.form is ready.application or not has_all(form, found)
+    return _rendered(work, ready, _logged(work, ready, ready.application) if is_usual else form, found)
 
 
 def question(work: Work, ready: Ready) -> BoundQuestion | None:

@@ -17,12 +17,11 @@ from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.changes.left_keys import verify_left
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.read import Changes, read_changes
-from dbt_idivm.refresh.decide.costs import Costs
+from dbt_idivm.refresh.decide.costs import Costs, Forms
 from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.script.found_rows import reached_by
-from dbt_idivm.script.reach import Wanted
+from dbt_idivm.script.found_rows import forms
 from dbt_idivm.script.render import Fetched, applications, possible
 from dbt_idivm.script.ways import Application, Way
 
@@ -31,13 +30,13 @@ from dbt_idivm.script.ways import Application, Way
 class Ready:
     """Everything that an incremental refresh needs. `application`: None if nothing in the view changes. `few`: whether the source
     of its statement has few rows, None if unknown. `fetched`: which part of the source is fetched first.
-    `by_reach`: whether the rows that changes reach are found first."""
+    `form`: the form of the application for the rows that changes reach, if these are found first."""
 
     changes: Changes
     application: Application | None
     few: bool | None = None
     fetched: Fetched = "nothing"
-    by_reach: bool = False
+    form: Application | None = None
 
 
 @dataclass(frozen=True)
@@ -159,8 +158,8 @@ def _decision(
     seen, invocation, config = costs.seen, costs.seen.work.job.client.invocation, costs.seen.work.job.config
     reading = 0.0 if is_read else costs.reading_seconds
     is_known = changes.net.is_known if changes is not None else lambda _: costs.are_few
-    reached: dict[str, tuple[Application, Mapping[str, Wanted]]] = {each.way: reached_by(each, is_known) for each in found}
-    ways = [costs.way(each, situation, *reached[each.way]) for each in found]
+    reached: dict[str, Forms] = {each.way: forms(each, is_known) for each in found}
+    ways = [costs.way(each, situation, reached[each.way]) for each in found]
     full = [costs.rebuild(situation)] if may_rebuild(seen) else []
     now = [*(replace(each, seconds=each.seconds + reading) for each in ways), *full]
     name = invocation.choose(now).name if config.chooses else now[0].name
@@ -170,7 +169,8 @@ def _decision(
     if name != REBUILD:
         done = _of(found, name)
         few, fetched = costs.is_few(done, situation), fetched_of(done, situation)
-        return Decision(seen.work, Ready(changes or Changes(seen.moves), done, few, fetched, chosen.by_reach), choice)
+        form = costs.form(situation, reached[name]) if chosen.by_reach else None
+        return Decision(seen.work, Ready(changes or Changes(seen.moves), done, few, fetched, form), choice)
     best = choice.best_way
     pays = costs.pays(situation, _of(found, best.name), reading, reached[best.name]) if best is not None else ""
     return Decision(replace(seen.work, unverified=costs.unverified), costs.reason(choice, pays), choice)

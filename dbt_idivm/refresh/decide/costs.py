@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TypeAlias
 
 from dbt_idivm.cached import cached_property
 from dbt_idivm.cost.choice import REBUILD, Alternative, Choice, crossover, rounded, shrinking
@@ -28,6 +29,8 @@ from dbt_idivm.script.ways import Application
 
 # The largest source that is broadcast; the driver holds it as well.
 _BROADCAST_BYTES = 32 << 20
+# Form of an application over the rows that changes reach → what is wanted of its tables (`found_rows.forms`).
+Forms: TypeAlias = Mapping[Application, Mapping[str, Wanted]]
 
 
 @dataclass(frozen=True)
@@ -116,21 +119,22 @@ class Costs:
     def rebuild(self, situation: Situation) -> Alternative:
         return self.priced(REBUILD, rebuild(situation))
 
-    def way(
-        self,
-        done: Application,
-        situation: Situation,
-        form: Application | None = None,
-        wanted: Mapping[str, Wanted] = MappingProxyType({}),
-    ) -> Alternative:
-        """The way over whole tables, or, if that is cheaper, over the rows that changes reach. `form`, `wanted`: the application
-        in the form for these, and the tables of which they can be found."""
+    def way(self, done: Application, situation: Situation, forms: Forms = MappingProxyType({})) -> Alternative:
+        """The way over whole tables, or, if that is cheaper, over the rows that changes reach. `forms`: the forms for these, each
+        with the tables of which they can be found."""
         whole = self.priced(done.way, incremental(done, situation))
-        measure = incremental_by_reach(form or done, wanted, situation) if wanted else None
-        if measure is None:
-            return whole
-        found = replace(self.priced(done.way, measure), by_reach=True)
-        return found if found.seconds < whole.seconds else whole
+        found = [each for each, _ in self._by_reach(situation, forms)]
+        return min([whole, *found], key=lambda each: each.seconds)
+
+    def form(self, situation: Situation, forms: Forms) -> Application:
+        """The cheapest of the forms. There must be one that is expected to reach few rows."""
+        return min(self._by_reach(situation, forms), key=lambda each: each[0].seconds)[1]
+
+    def _by_reach(self, situation: Situation, forms: Forms) -> Iterator[tuple[Alternative, Application]]:
+        for form, wanted in forms.items():
+            measure = incremental_by_reach(form, wanted, situation) if wanted else None
+            if measure is not None:
+                yield replace(self.priced(form.way, measure), by_reach=True), form
 
     @staticmethod
     def is_few(done: Application, situation: Situation) -> bool:
@@ -210,25 +214,23 @@ class Costs:
         seconds = (best.seconds if best else 0.0) + (0.0 if choice.is_read else self.reading_seconds)
         return finding(411, full=f"{choice.chosen.seconds:.1f} s", incremental=f"{seconds:.1f} s", pays=pays)
 
-    def pays(
-        self, situation: Situation, done: Application, reading: float, reached: tuple[Application, Mapping[str, Wanted]]
-    ) -> str:
+    def pays(self, situation: Situation, done: Application, reading: float, forms: Forms) -> str:
         """Sentence for messages: the size of the tables, or the number of changes, at which the way would be as fast as a
-        rebuild. `reached`: as for `way`."""
-        if (factor := crossover(*self._of_size(situation, done, reading, reached))) is not None:
+        rebuild. `forms`: as for `way`."""
+        if (factor := crossover(*self._of_size(situation, done, reading, forms))) is not None:
             rows = sum(self.seen.work.planned.sizes[table].rows for table in self.plan.tables)
             return f"incremental pays from about {rounded(rows * factor)} rows in its inputs"
         changed = sum(each.inserted + each.deleted + each.updated for each in self.counts.values())
         part = shrinking(
             self.rebuild(situation).seconds - reading,
-            lambda part: self.way(done, self._changed(situation, part), *reached).seconds,
+            lambda part: self.way(done, self._changed(situation, part), forms).seconds,
         )
         if part is not None and changed * part >= 1:
             return f"incremental pays if fewer than about {rounded(changed * part)} rows change"
         return "incremental would not pay for larger tables or fewer changes either"
 
     def _of_size(
-        self, situation: Situation, done: Application, reading: float, reached: tuple[Application, Mapping[str, Wanted]]
+        self, situation: Situation, done: Application, reading: float, forms: Forms
     ) -> tuple[Callable[[float], float], Callable[[float], float]]:
         def scaled(factor: float) -> tuple[Costs, Situation]:
             sizes = {table: size.times(factor) for table, size in situation.tables.items()}
@@ -242,7 +244,7 @@ class Costs:
 
         def way(factor: float) -> float:
             costs, now = scaled(factor)
-            return costs.way(done, now, *reached).seconds + reading
+            return costs.way(done, now, forms).seconds + reading
 
         return full, way
 
