@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from dbt_idivm.algebra.expressions import render as as_text
+from dbt_idivm.algebra.expressions import short
 from dbt_idivm.algebra.operator import Operator, operators_of
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.deep import deep_recursion
@@ -23,6 +24,7 @@ from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.render import ask, render
 from dbt_idivm.script.symbolic import symbolic
 from dbt_idivm.script.tail import Tail
+from dbt_idivm.script.ties import ties, ties_of
 from dbt_idivm.script.top_k import Ranking, TopK
 from dbt_idivm.script.ways import ALL_WAYS, Application, IsEmpty, Way, WayName
 
@@ -58,7 +60,12 @@ def _indented(lines: Sequence[str]) -> list[str]:
 
 
 def maintained(plan: Plan) -> str:
-    """How changes reach the view, in a few words."""
+    """How changes reach the view, in a few words; and by what tied rows are ordered."""
+    names = dict.fromkeys(short(name) for _, names in ties(plan) for name in names)
+    return _maintained(plan) + (f"; tied rows by {', '.join(names)}" if names else "")
+
+
+def _maintained(plan: Plan) -> str:
     way = plan.ways[0]
     if isinstance(way, TopK):
         return "by ranking changed and stored rows (topk)"
@@ -152,6 +159,7 @@ def _explained(plan: Plan, what: str) -> str:
     sections = (
         (f"{what} (operator tree; ID of each node)", tree(plan.root)),
         ("stored columns", _columns(plan)),
+        *([("ties", tied)] if (tied := tied_rows(plan)) else []),
         ("operator caches", _operator_caches(plan)),
         *(section for way in plan.ways for section in _way(plan, way, what)),
     )
@@ -302,6 +310,14 @@ def _columns(plan: Plan) -> list[str]:
     known = {c.name: f"{c.name} ← {c.attribute}{' (hidden)' if c.hidden else ''}" for c in plan.columns}
     known |= {each.name: f"{each.name} ← {as_text(each.definition)} (time of writing)" for each in plan.times}
     return [known[name] for name in plan.names]
+
+
+def tied_rows(plan: Plan) -> list[str]:
+    """By what each window function orders rows that its ORDER BY does not distinguish, as sentences."""
+    return [
+        f"{call}: rows that its ORDER BY does not distinguish are ordered by {', '.join(names)}"
+        for call, names in ties_of(plan.root)
+    ]
 
 
 def _rules(way: ByIDiffs) -> list[str]:

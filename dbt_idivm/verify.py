@@ -20,7 +20,7 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, look_up, pinned_query
-from dbt_idivm.refresh.catalog.relations import DEFINITION, LOG, LOGGED, describe
+from dbt_idivm.refresh.catalog.relations import COMPLETED, DEFINITION, LOG, LOGGED, describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import read_stored_log, read_stored_view
 from dbt_idivm.refresh.changes.moves import commits_since
@@ -70,7 +70,8 @@ def _equivalence(client: Client, request: ModelRequest, as_of: str) -> Steps[str
         raise IdivmError(stored.reason or finding(406, view=relation, message="it was not made by dbt-idivm"))
     if not stored.shown:
         raise IdivmError(finding(904, view=relation))
-    query = yield from _definition(client, definition, stored.state if as_of == "refresh" else None)
+    completed = yield from _completed(client, stored.table)
+    query = yield from _definition(client, completed or definition, stored.state if as_of == "refresh" else None)
     if log is not None:
         found = replay_differences(client.dialect.table(log, None), subquery(query, "definition"), facts.columns, DIFFERENCE)
         return client.dialect.sql(found)
@@ -86,6 +87,12 @@ def _equivalence(client: Client, request: ModelRequest, as_of: str) -> Steps[str
         return client.dialect.sql(union_all(parts))
     replayed = replay_differences(client.dialect.table(log, None), view.copy(), facts.columns, DIFFERENCE)
     return client.dialect.sql(union_all([*parts, replayed]))
+
+
+def _completed(client: Client, table: str) -> Steps[str | None]:
+    """The SELECT with completed orders, if the stored rows are those of one."""
+    facts = yield from describe(client, table)
+    return facts.properties.get(COMPLETED) if facts else None
 
 
 def _without_times(found: exp.Query, columns: Sequence[str], times: Mapping[str, str]) -> exp.Select:
@@ -119,7 +126,7 @@ def _definition(client: Client, sql: str, state: State | None) -> Steps[exp.Expr
     tables: dict[str, Input] = {}
     for name, found in inputs.tables.items():
         tables[name] = found
-        consumed = state.inputs.get(name)
+        consumed = state.inputs.get(name) or next((each for each in state.inputs.values() if each.table == found.table), None)
         if consumed is None or found.commit is None:
             continue
         tables[name] = replace(found, commit=_at(found.commit, consumed.version))

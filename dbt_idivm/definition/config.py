@@ -22,6 +22,7 @@ _CHOICES: Mapping[str, tuple[str, ...] | None] = {
     "verify": ("always", "sample", "none"),
     "verify_build": ("auto", "always", "never"),
     "volatile": ("written", "error", "full"),
+    "ties": ("keep", "rebuild"),
     "caches": None,
     "keys": None,
     "unique_key": None,
@@ -55,6 +56,7 @@ class ModelConfig:
     verify: str = "always"
     verify_build: str = "auto"
     volatile: str = "written"
+    ties: str = "keep"
     caches: Caches = "auto"
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unique_key: tuple[str, ...] = ()
@@ -107,6 +109,11 @@ class ModelConfig:
     def keeps_times(self) -> bool:
         """Whether rows keep their time of writing (`algebra/written_time.py`)."""
         return self.volatile == "written" and self.output == "view"
+
+    @property
+    def keeps_ties(self) -> bool:
+        """Whether orders that do not determine rows are completed. Without a stored view, readers see the rows of the SELECT."""
+        return self.ties == "keep" and self.keeps_view
 
     @property
     def chooses_caches(self) -> bool:

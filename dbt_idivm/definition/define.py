@@ -90,6 +90,8 @@ def _planned(
         return (yield from _planned(request, config, facts, keys, (), dialect))  # types that caches cannot have
     if found.lowered.times and not config.keeps_times:
         raise IdivmError(found.lowered.clock)
+    if found.lowered.ties and not config.keeps_ties:
+        raise WithoutPlan(found.lowered.ties, found.lowered.times)
     unsupported = (yield from ask(UnsupportedTypes(tuple(found.plan.base_scans)))) or ()
     unsupported += yield from _unsupported_outputs(request, found.plan)
     if unsupported or facts.obstacles:

@@ -14,9 +14,11 @@ from dbt_idivm.digests import digest
 from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.frontend.tables import depends_on_order
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.ties import ties
 
 CACHES = "caches"  # the part that refreshes may leave out
 LAYOUT = "layout"  # the part that does not affect rows
+TIES = "ties"  # the part of a SELECT with several right results
 
 
 def used_columns(facts: Facts, plan: Plan | None) -> dict[str, dict[str, str]]:
@@ -42,6 +44,9 @@ def fingerprint(
     order = ([(name, *columns) for name, columns in used.items()],) if any(map(depends_on_order, texts)) else ()
     digests = digests_of(facts.functions)
     called = {"functions": digest(digests)} if digests else {}
+    # Wrong without it: another key breaks ties in another way, and stored rows would keep the old one.
+    broken = ties(plan) if plan else ()
+    tied = {TIES: digest(broken)} if broken else {}
     return {
         # the texts of plain views are part of the definition
         "sql": digest(code_of(request.sql), {name: _definition(view) for name, view in facts.views.items()}),
@@ -51,6 +56,7 @@ def fingerprint(
         "time_zone": request.session.get("time_zone", ""),
         **caches,
         **called,
+        **tied,
         **({} if config.keeps_view else {"output": config.output}),
         "inputs": digest(used, *order),
         LAYOUT: config.layout,

@@ -7,8 +7,8 @@
 A scalar subquery with LIMIT 1 is lowered in the same way. A row of l without matches gives a padded row, the first of its
 partition.
 
-ORDER BY must determine the order of rows; otherwise it is undefined which rows LIMIT keeps. Its names refer to columns of the
-result first, then to those of FROM; it may also contain positions.
+Where ORDER BY does not determine the order of rows, it is completed (`ties.py`). Its names refer to columns of the result first,
+then to those of FROM; it may also contain positions.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from dbt_idivm.frontend.scalar import with_entries
 from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.select import Item
 from dbt_idivm.frontend.text import Text
+from dbt_idivm.frontend.ties import UNDER_REBUILD
 from dbt_idivm.frontend.window import INSTEAD, is_windowed, windowed
 from dbt_idivm.operators import Join, Project, Select
 
@@ -79,12 +80,13 @@ def refused(node: exp.Expr, text: Text) -> Finding | None:
         return None
     query = cast(exp.Expr, node.parent)
     literal = query.args.get("order") and not query.args.get("sort") and _number(node) is not None
-    return None if literal else _undetermined(node, text)
+    return None if literal else _undetermined(node, text, "")
 
 
-def _undetermined(clause: exp.Expr, text: Text) -> Finding:
+def _undetermined(clause: exp.Expr, text: Text, reason: str = UNDER_REBUILD) -> Finding:
     """The finding that it is undefined which rows the clause keeps."""
-    return finding(205, text.place(clause, _word(clause)), clause=f"{_word(clause)} {clause.expression.sql(DIALECT)}".strip())
+    written = f"{_word(clause)} {clause.expression.sql(DIALECT)}".strip()
+    return finding(205, text.place(clause, _word(clause)), clause=written, reason=reason)
 
 
 def _word(clause: exp.Expr) -> str:

@@ -43,7 +43,8 @@ __all__ = ["Lowered", "lower", "tables_in"]
 @dataclass(frozen=True)
 class Lowered:
     """A model as operators. `output`: pairs (user's column, attribute of `root`), in the user's order and spelling, without the
-    columns that are times of writing: `times`. `clock`: the refusals of these, where they are not to be maintained.
+    columns that are times of writing: `times`. `clock`: the refusals of these, where they are not to be maintained. `ties`: those
+    of orders that were completed, likewise.
 
     `subviews` are the CTEs, once for each use, and the derived tables; the operator of each is part of `root`.
     `untyped_unions`: number → UNION whose types the engine still has to be asked for, because its branches may have different
@@ -57,6 +58,7 @@ class Lowered:
     untyped_unions: Mapping[int, UntypedUnion] = field(default_factory=dict)
     times: tuple[WrittenTime, ...] = ()
     clock: tuple[Finding, ...] = ()
+    ties: tuple[Finding, ...] = ()
 
 
 @deep_recursion()
@@ -100,7 +102,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     attributes, times = divided(root, output) if clock else (output, ())
     raise_all(other_uses(root, attributes, clock) if clock else [])
     named = tuple(replace(each, root=node) for each, node in zip(lowering.subviews, below, strict=True))
-    return Lowered(root, attributes, named, lowering.untyped_unions, times, tuple(clock))
+    return Lowered(root, attributes, named, lowering.untyped_unions, times, tuple(clock), tuple(lowering.ties))
 
 
 def _with_clock(findings: list[Finding], clock: list[Finding]) -> list[Finding]:

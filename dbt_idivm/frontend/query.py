@@ -9,7 +9,7 @@ from typing import cast
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, conjunction
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.context import Catalog, Subview, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, Place, finding, nearest
 from dbt_idivm.frontend.coercion import UntypedUnion
@@ -33,6 +33,7 @@ from dbt_idivm.frontend.time_windows import calls_in, with_time_windows
 from dbt_idivm.frontend.types import incomparable_operands
 from dbt_idivm.frontend.values import rows_of
 from dbt_idivm.operators import Join, OneRow, OuterJoin, Project, Scan, SemiAntiJoin
+from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.relation_name import name_parts
 
 _CALLS: tuple[type[exp.Expr], ...] = (exp.Window, exp.AggFunc, exp.Grouping, exp.GroupingId)
@@ -57,6 +58,7 @@ class Lowering:
     places: dict[str, Place | None] = field(default_factory=dict)  # by occurrence
     subviews: list[Subview] = field(default_factory=list)
     sessions: dict[str, Session] = field(default_factory=dict)  # by attribute
+    ties: list[Finding] = field(default_factory=list)  # the refusals of orders that were completed
     unions: int = 0  # so many have a number
     untyped_unions: dict[int, UntypedUnion] = field(default_factory=dict)
     uncast: int = 0  # the number of INTERSECTs and EXCEPTs that still have the types of their left branch
@@ -254,6 +256,11 @@ class Lowering:
             self.findings.append(finding(229, env.text.place(node.args["alias"]), what=what))
             names = ()
         return scope.aliased(node.alias, names)
+
+    def extend_by_ids(self, root: Operator) -> None:
+        """Record that `root` is replaced by its ID-extended form: the subviews in it are, too."""
+        inside = {id(each) for each in operators(root)}
+        self.subviews = [replace(each, root=infer_ids(each.root)) if id(each.root) in inside else each for each in self.subviews]
 
     def stopped_by(self, found: Finding) -> IdivmError:
         """An error with all findings so far and one after which lowering cannot continue."""

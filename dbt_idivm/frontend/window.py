@@ -1,7 +1,8 @@
 """Window functions of one SELECT → π for their inputs, and one ω for each PARTITION BY; above GROUP BY, below DISTINCT.
 
 A function is maintained if its value is determined. RANK is the same for rows that ORDER BY does not distinguish. ROW_NUMBER is
-not, so its partition and order must determine the row: a declared key does, and so does anything that determines a key.
+not, so its partition and order must determine the row: a declared key does, and so does anything that determines a key. Where
+they do not, the order is completed (`ties.py`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.numbered import is_determined, numbered
 from dbt_idivm.frontend.resolve import Canonical, bare, canonical, own_nodes, without_nulls_clause
 from dbt_idivm.frontend.text import Text
+from dbt_idivm.frontend.ties import UNDER_REBUILD, CannotBreak, completed
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.operators import Project, Window
 from dbt_idivm.operators.aggregate import FUNCTIONS, Call
@@ -101,10 +103,10 @@ class Windowing:
             self.lowering.findings += incomparable_attributes(partition, below, place, "PARTITION BY")
             self.lowering.findings += incomparable_attributes(tuple(sorted(call.reads)), below, place, "a window function")
         facts = facts_of(infer_ids(below)) if any(_is_positional(call) for _, call, _ in self.placed) else None
-        arbitrary = [] if facts is None else self._arbitrary(facts)
-        if facts is not None and arbitrary and (numbers := self._numbers(below, found, facts)) is not None:
-            return numbers, found
-        self._refuse(arbitrary)
+        if facts is not None and self._arbitrary(facts):
+            if (numbers := self._numbers(below, found, facts)) is not None:
+                return numbers, found
+            below = self._without_ties(below, facts)
         for partition, calls in self.calls.items():
             below = Window(below, partition, tuple(calls))
         return below, found
@@ -189,9 +191,9 @@ class Windowing:
             return self.rows
         return Project(self.rows, (*passing(self.rows.columns), *self.computed.values()))
 
-    def _arbitrary(self, facts: Facts) -> list[exp.Expr]:
-        """The user's expressions for functions that depend on the order of rows which ORDER BY does not distinguish."""
-        return [raw for by, call, raw in self.placed if _is_positional(call) and not _is_distinguishing(call, by, facts)]
+    def _arbitrary(self, facts: Facts) -> list[tuple[tuple[str, ...], WindowCall, exp.Expr]]:
+        """The functions that depend on the order of rows which ORDER BY does not distinguish, as in `placed`."""
+        return [each for each in self.placed if _is_positional(each[1]) and not _is_distinguishing(each[1], each[0], facts)]
 
     def _numbers(self, below: Operator, items: Sequence[Item], facts: Facts) -> Operator | None:
         """The rows with numbers that may be assigned arbitrarily; None if the items show which row has which number."""
@@ -203,12 +205,34 @@ class Windowing:
             return None
         return numbered(call, partition, used, below, self.lowering.names)
 
-    def _refuse(self, arbitrary: Sequence[exp.Expr]) -> None:
-        for raw in arbitrary:
+    def _without_ties(self, below: Operator, facts: Facts) -> Operator:
+        """The input of ω with all that orders are completed by. The calls get their completed orders, or are reported."""
+        texts: dict[str, tuple[str, exp.Expr]] = {}
+
+        def computed(value: exp.Expr) -> str:
+            name, definition = texts.get(value.sql(), ("", value))
+            name = name or self.lowering.names.attribute(self.name, described(value))
+            texts[value.sql()] = (name, definition)
+            return name
+
+        names: set[str] = set()
+        for partition, call, raw in self._arbitrary(facts):
             function = next(each for each in raw.find_all(exp.Window)).this
-            what = self.env.text.source(function)
-            instead = function.meta.get(INSTEAD) or finding(203, self.env.text.place(raw), what=what)
-            self.lowering.findings.append(instead)
+            found = function.meta.get(INSTEAD) or finding(
+                203, self.env.text.place(raw), what=self.env.text.source(function), reason=UNDER_REBUILD
+            )
+            try:
+                whole = completed(call, partition, facts, computed)
+            except CannotBreak as why:
+                self.lowering.findings.append(replace(found, details={**found.details, "reason": f", and {why}"}))
+                continue
+            self.lowering.ties.append(found)
+            names.update(whole.broken_by)
+            self.calls[partition] = [whole if each.name == call.name else each for each in self.calls[partition]]
+        if not names - {name for name, _ in texts.values()} <= {*below.columns}:
+            self.lowering.extend_by_ids(below)
+            below = facts.node
+        return Project(below, (*passing(below.columns), *texts.values())) if texts else below
 
 
 def _is_distinguishing(call: WindowCall, partition: tuple[str, ...], facts: Facts) -> bool:

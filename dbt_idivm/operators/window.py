@@ -16,7 +16,8 @@ Example, ω_{cid; row_number() by placed, id}(orders): order (7, cid 1) is delet
 
 Pt = ∅ is a single partition: any change recomputes all rows, REC(()), and those that differ are updated.
 
-The front end refuses functions that depend on the order of rows which ORDER BY does not distinguish (IDIVM-203).
+Where a function depends on the order of rows that ORDER BY does not distinguish, the front end completes its order, or refuses it
+(`dbt_idivm/frontend/ties.py`, IDIVM-203).
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ _OF_THE_SAME_TYPE = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthVa
 class WindowCall:
     """One window function: `name` ← function OVER (PARTITION BY … `order` `frame`), over attributes of the child.
 
-    `kind` is the type of the result, `certain` says whether that type is certain, `total` whether the result is never NULL.
+    `kind` is the type of the result, `certain` says whether that type is certain, `total` whether the result is never NULL. The
+    last `ties` items of `order` are not the user's: they determine the order of tied rows.
     """
 
     name: str
@@ -58,10 +60,25 @@ class WindowCall:
     kind: exp.DataType
     certain: bool
     total: bool
+    ties: int = 0
 
     @property
     def expressions(self) -> tuple[exp.Expr, ...]:
         return (self.function, *self.order)
+
+    @property
+    def broken_by(self) -> tuple[str, ...]:
+        """The attributes by which tied rows are ordered."""
+        return tuple(each.this.name for each in self.order[len(self.order) - self.ties :])
+
+    def with_ties(self, names: Sequence[str], frame: exp.WindowSpec | None) -> WindowCall:
+        """The call with tied rows in the order of `names`, NULL first."""
+        order = tuple(exp.Ordered(this=column(name), desc=False, nulls_first=True) for name in names)
+        return replace(self, order=self.order + order, frame=frame, ties=len(order))
+
+    def without_ties(self) -> WindowCall:
+        """The call with the user's order."""
+        return replace(self, order=self.order[: len(self.order) - self.ties], ties=0)
 
     @property
     def reads(self) -> frozenset[str]:

@@ -10,7 +10,6 @@ from sqlglot import exp
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.guards import MESSAGE
 from dbt_idivm.definition.keys import Key
-from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.refresh.apply.diffs import publish_changes, show_restricted
@@ -18,7 +17,7 @@ from dbt_idivm.refresh.apply.publish import Build, publish
 from dbt_idivm.refresh.apply.watermark import consumed_at_build, new_state
 from dbt_idivm.refresh.catalog.inputs import pinned_query
 from dbt_idivm.refresh.catalog.note import Note
-from dbt_idivm.refresh.catalog.relations import BUILD, DEFINITION, IDS, INPUTS, KEYS, OWNER, VIEW
+from dbt_idivm.refresh.catalog.relations import BUILD, COMPLETED, DEFINITION, IDS, INPUTS, KEYS, OWNER, VIEW
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.checks import keys
@@ -34,6 +33,7 @@ from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import verbatim
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.render import full_query
+from dbt_idivm.script.ties import completed_query
 
 
 class RefusedWithCaches(IdivmError):
@@ -169,7 +169,7 @@ def _build(work: Work) -> Build:
     state = new_state(work, consumed_at_build(planned))
     if plan is None:
         query = pinned_query(job.dialect, job.request.sql, planned.inputs)
-        return Build(planned.table, query, (), None, _properties(job.request, planned), state)
+        return Build(planned.table, query, (), None, _properties(job, planned), state)
     versions = {found.table: found.version for found in planned.inputs.tables.values() if found.version is not None}
     return planned_build(work, plan, full_query(plan, Binding(versions, dialect=job.dialect)), state)
 
@@ -178,7 +178,7 @@ def planned_build(work: Work, plan: Plan, query: exp.Expr, state: State) -> Buil
     """The Build of a model with a plan, with the rows of `query`."""
     # also without IDs: a table that is kept has those of its former definition, and models that read it would rely on them
     ids = [plan.stored(name) for name in plan.root.ids] if plan.root.unique else []
-    properties = {**_properties(work.job.request, work.planned), IDS: ids}
+    properties = {**_properties(work.job, work.planned), IDS: ids}
     return Build(
         work.planned.table,
         query,
@@ -189,11 +189,14 @@ def planned_build(work: Work, plan: Plan, query: exp.Expr, state: State) -> Buil
     )
 
 
-def _properties(request: ModelRequest, planned: Planned) -> dict[str, Any]:
+def _properties(job: Job, planned: Planned) -> dict[str, Any]:
+    request, query = job.request, completed_query(planned.plan, job.dialect) if planned.plan is not None else None
+    completed = {} if query is None else {COMPLETED: job.dialect.sql(query)}
     return {
         VIEW: planned.table,
         OWNER: request.owner,
         DEFINITION: request.sql,
+        **completed,
         INPUTS: planned.used,
         KEYS: {name: list(key.columns) for name, key in planned.keys.items() if name in planned.own_inputs},
         BUILD: digest(dict(planned.fingerprint)),

@@ -29,6 +29,7 @@ OWNER = "idivm.owner"  # the model that made it
 SHOWN = "idivm.shown"  # on a model's view: digest of the definition whose rows it shows, see `State.shown`
 TEXT = "idivm.text"  # on a model's view: digest that identifies its query
 DEFINITION = "idivm.definition"  # the user's compiled SQL
+COMPLETED = "idivm.completed"  # the SELECT with completed orders, if it has several right results
 IDS = "idivm.ids"  # stored columns that identify a row; empty if rows are not unique
 KEYS = "idivm.keys"  # input → the columns of the key that the plan relies on
 INPUTS = "idivm.inputs"  # input → the columns that are used, with their types

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal, cast, get_args
@@ -40,6 +40,7 @@ from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.render import full_query
+from dbt_idivm.script.ties import ties, without_ties
 
 # plans: equal plans; rows: equal rows; unchecked: not compared; differs: other rows; fails: an error for rows that the SELECT
 # accepts; clock: a guard on texts failed; part: a cache, judged together with its view
@@ -52,6 +53,7 @@ _WHOLE = {
     "spark.sql.maxPlanStringLength": "100000000",
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConstantFolding",
 }
+_OF_TIES = "; the SELECT has tied rows, which may be the only reason"
 _OURS, _THEIRS = "the planned query", "the model's SELECT"
 _SENTENCES: Mapping[How, str] = {
     "plans": "proven: Spark's optimised plans of the SELECT and of this plan are equal",
@@ -136,9 +138,11 @@ class Question:
 
     @property
     def ours(self) -> exp.Select:
-        """What the planner understood: the compared columns of the stored rows, without guards. A guard can only fail, and the
-        build will show that."""
-        return self._of_compared(cast(exp.Select, without_guards(self.stored(self.versions))))
+        """What the planner understood: the compared columns of the stored rows, without guards, and with the user's orders. A
+        guard can only fail, and the build will show that."""
+        plan = replace(self.over_tables, root=without_ties(self.over_tables.root))
+        query = full_query(plan, Binding(self.versions, dialect=self.dialect))
+        return self._of_compared(cast(exp.Select, without_guards(query)))
 
     @property
     def theirs(self) -> exp.Expr:
@@ -186,7 +190,7 @@ def judge(client: Client, question: Question, key: str, verify_build: str) -> St
             return Proof("rows", key, None, evidence)
     if difference is None:
         return Proof("unchecked", key, None, evidence)
-    return Proof("differs", key, finding(905, difference=difference), evidence)
+    return Proof("differs", key, finding(905, difference=difference + _OF_TIES * bool(ties(question.plan))), evidence)
 
 
 def _difference(client: Client, question: Question) -> Steps[tuple[str | None, str]]:

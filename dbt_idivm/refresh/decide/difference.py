@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dbt_idivm.definition.fingerprint import CACHES, LAYOUT, had_no_plan
+from dbt_idivm.definition.fingerprint import CACHES, LAYOUT, TIES, had_no_plan
 from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.catalog.relations import INPUTS, describe
@@ -49,6 +49,8 @@ def difference(
         return (yield from _changed_columns(job.client, stored.table, used))
     if CACHES in changed:
         return finding(402, what="other caches")
+    if TIES in changed:
+        return finding(402, what="other columns that order tied rows")
     return finding(402, what="other keys" if "keys" in changed else "another set of stored columns")
 
 
