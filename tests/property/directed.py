@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from tests.property.plans import Table
 from tests.property.strategies import Case, Content
+from tests.property.tied import TIED
 
 
 def table(text: str) -> Table:
@@ -3063,6 +3064,7 @@ DIRECTED |= FIRST_ROWS
 DIRECTED |= TAILS
 DIRECTED |= LOOK_UPS
 DIRECTED |= WIDE
+DIRECTED |= TIED
 
 # A group that loses its last value, one that vanishes, one that comes; NULLs in each argument, and duplicates.
 _SAMPLE = "t0(k int, x int, y int, z decimal(10,2), s string; k)"

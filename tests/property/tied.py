@@ -1,0 +1,182 @@
+"""Hand-written cases with tied rows, each with the SELECT whose orders are completed.
+
+A text in double brackets is what the planner is to add: `ORDER BY a.y[[, a.k]]`. The user's text is without it. The view has to
+equal the text with it, which is written by hand and does not come from the planner.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tests.property.plans import Table
+from tests.property.strategies import Case, Content
+
+COMPLETED: dict[str, str] = {}  # the user's text → the text with completed orders
+
+_KEYED = (Table("t0", (("k", "int"), ("x", "int"), ("y", "int"), ("s", "string")), ("k",)),)
+_BAG = (Table("t0", (("x", "int"), ("y", "int"), ("s", "string")), None),)
+_FLOATS = (Table("t0", (("x", "int"), ("y", "int"), ("f", "double")), None),)
+_PAIR = (*_KEYED, Table("t1", (("k", "int"), ("x", "int"), ("z", "int")), ("k",)))
+# A winner goes, a row with a lower key is tied with the winner, rows move between partitions, a partition goes and comes.
+_ROWS: tuple[Content, ...] = (
+    {"t0": [(2, 1, 5, "b"), (3, 1, 5, "c"), (4, 1, 3, "d"), (5, 2, 7, "e"), (6, None, None, "f"), (7, None, None, None)]},
+    {"t0": [(1, 1, 5, "a"), (2, 1, 5, "b"), (3, 1, 5, "c"), (4, 1, 3, "d"), (5, 2, 7, "e"), (6, None, None, "f")]},
+    {"t0": [(3, 1, 5, "c"), (4, 1, 5, "d"), (5, 2, 7, "e"), (6, 2, 7, "f"), (8, None, 1, "g")]},
+    {"t0": [(3, 2, 7, "c"), (4, 1, 5, "z"), (5, 2, 7, "e"), (6, 2, None, "f"), (8, None, 1, "g"), (9, None, 1, "a")]},
+    {"t0": [(0, 2, 7, "q"), (4, 1, 5, "z"), (10, 1, 9, "y"), (11, 1, 9, "x")]},
+)
+_COPIES: tuple[Content, ...] = (
+    {"t0": [(1, 5, "b"), (1, 5, "b"), (1, 5, "c"), (2, 7, None), (None, None, "f")]},
+    {"t0": [(1, 5, "a"), (1, 5, "b"), (1, 5, "c"), (2, 7, None), (2, 7, "e"), (None, None, "f"), (None, None, "f")]},
+    {"t0": [(1, 5, "c"), (1, 5, "c"), (1, 3, "c"), (2, 7, "e")]},
+    {"t0": [(2, 7, "e"), (2, 7, "e"), (2, 7, None), (1, 3, "a")]},
+)
+_ZEROS: tuple[Content, ...] = (
+    {"t0": [(1, 5, "0.0"), (1, 5, "-0.0"), (1, 5, "1.5"), (2, 7, None)]},
+    {"t0": [(1, 5, "-0.0"), (1, 5, "-0.0"), (1, 5, "0.0"), (2, 7, "0.0"), (2, 7, "-0.0")]},
+    {"t0": [(1, 5, "0.0"), (1, 5, "0.0"), (2, 7, "-0.0"), (2, 7, None)]},
+)
+_PARTNERS: tuple[Content, ...] = (
+    {**_ROWS[0], "t1": [(1, 1, 5), (2, 1, 5), (3, 2, 1), (4, None, 1)]},
+    {"t1": [(1, 1, 4), (2, 1, 5), (3, 2, 1), (5, 1, 5)]},
+    _ROWS[1],
+    {"t1": [(2, 2, 5), (5, 2, 5), (6, 9, 1)]},
+    {**_ROWS[3], "t1": [(1, 2, 5), (5, 2, 5), (7, 1, 5)]},
+)
+
+
+def tied(tables: tuple[Table, ...], text: str, rows: tuple[Content, ...]) -> Case:
+    sql = re.sub(r"\[\[.*?\]\]", "", text)
+    assert sql not in COMPLETED
+    COMPLETED[sql] = re.sub(r"\[\[(.*?)\]\]", r"\1", text)
+    return Case(tables, sql, rows[0], rows[1:])
+
+
+_BY_X = "PARTITION BY a.x ORDER BY a.y DESC"
+_FIRST = "SELECT r.x AS c0, r.y AS c1, r.s AS c2 FROM (SELECT a.*, row_number() OVER ({}) AS n FROM t0 AS a) AS r WHERE r.n = 1"
+TIED = {
+    "the first of tied rows": tied(_KEYED, _FIRST.format(f"{_BY_X}[[, a.k]]"), _ROWS),
+    "numbers of tied rows beside their ranks": tied(
+        _KEYED,
+        f"SELECT a.k AS c0, row_number() OVER ({_BY_X}[[, a.k]]) AS c1, rank() OVER ({_BY_X}) AS c2, dense_rank() OVER ({_BY_X}) AS "
+        f"c3, sum(a.k) OVER ({_BY_X}) AS c4, ntile(2) OVER ({_BY_X}[[, a.k]]) AS c5, cume_dist() OVER ({_BY_X}) AS c6 FROM t0 AS a",
+        _ROWS,
+    ),
+    "neighbours of tied rows": tied(
+        _KEYED,
+        f"SELECT a.s AS c0, lag(a.s) OVER ({_BY_X}[[, a.k]]) AS c1, lead(a.k, 2, -1) OVER (ORDER BY a.y NULLS LAST[[, a.k]]) AS c2 "
+        "FROM t0 AS a",
+        _ROWS,
+    ),
+    "first and last values of tied rows": tied(
+        _KEYED,
+        f"SELECT a.k AS c0, first_value(a.s) OVER ({_BY_X}[[, a.k]]) AS c1, last_value(a.s) OVER ({_BY_X}[[, a.k]] ROWS BETWEEN "
+        f"UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS c2, nth_value(a.s, 2) OVER ({_BY_X}[[, a.k]] ROWS BETWEEN 1 PRECEDING AND "
+        "1 FOLLOWING) AS c3 FROM t0 AS a",
+        _ROWS,
+    ),
+    "values of a window without an order": tied(
+        _KEYED,
+        "SELECT a.k AS c0, last_value(a.s) OVER (PARTITION BY a.x[[ ORDER BY a.k ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED "
+        "FOLLOWING]]) AS c1 FROM t0 AS a",
+        _ROWS,
+    ),
+    "sums over as many tied rows": tied(
+        _KEYED,
+        f"SELECT a.k AS c0, sum(a.k) OVER ({_BY_X}[[, a.k]] ROWS 1 PRECEDING) AS c1, count(a.s) OVER ({_BY_X} RANGE UNBOUNDED "
+        "PRECEDING) AS c2 FROM t0 AS a",
+        _ROWS,
+    ),
+    "running sums of tied rows": tied(
+        _KEYED,
+        "SELECT a.k AS c0, a.x AS c1, sum(a.k) OVER (PARTITION BY a.x ORDER BY a.y[[, a.k]] ROWS UNBOUNDED PRECEDING) AS c2 FROM t0 "
+        "AS a",
+        _ROWS,
+    ),
+    "the first of tied rows without a key": tied(_BAG, _FIRST.format(f"{_BY_X} NULLS LAST[[, a.s]]"), _COPIES),
+    "numbers of tied rows without a key": tied(
+        _BAG,
+        f"SELECT a.s AS c0, row_number() OVER ({_BY_X}[[, a.s]]) AS c1, lag(a.s) OVER (ORDER BY a.y[[, a.x, a.s]]) AS c2 FROM t0 AS a",
+        _COPIES,
+    ),
+    "the first of tied rows that differ in the sign of zero": tied(
+        _FLOATS,
+        "SELECT r.x AS c0, CAST(r.f AS STRING) AS c1 FROM (SELECT a.*, row_number() OVER (PARTITION BY a.x ORDER BY a.y"
+        "[[, CAST(a.f AS STRING)]]) AS n FROM t0 AS a) AS r WHERE r.n <= 2",
+        _ZEROS,
+    ),
+    "tied rows whose order is a zero with a sign": tied(
+        _FLOATS,
+        "SELECT a.x AS c0, CAST(lag(a.f) OVER (PARTITION BY a.x ORDER BY a.f[[, a.y, CAST(a.f AS STRING)]]) AS STRING) AS c1 FROM t0 "
+        "AS a",
+        _ZEROS,
+    ),
+    "tied rows of a derived table without their key": tied(
+        _KEYED,
+        f"SELECT a.x AS c0, a.z AS c1, row_number() OVER ({_BY_X}[[, a.k]]) AS c2 FROM (SELECT x, y, upper(s) AS z[[, k]] FROM t0) AS a",
+        _ROWS,
+    ),
+    "tied groups": tied(
+        _KEYED,
+        "SELECT g.x AS c0, g.n AS c1, row_number() OVER (ORDER BY g.n[[, g.x]]) AS c2 FROM (SELECT a.x, count(*) AS n FROM t0 AS a "
+        "GROUP BY a.x) AS g",
+        _ROWS,
+    ),
+    "tied rows of a join": tied(
+        _PAIR,
+        "SELECT a.s AS c0, b.z AS c1, row_number() OVER (PARTITION BY a.x ORDER BY a.y[[, a.k, b.k]]) AS c2 FROM t0 AS a JOIN t1 AS b "
+        "ON b.x = a.x",
+        _PARTNERS,
+    ),
+    "tied rows of which some are padded": tied(
+        _PAIR,
+        "SELECT a.s AS c0, b.z AS c1, row_number() OVER (PARTITION BY a.x ORDER BY b.z DESC[[, a.k, b.k]]) AS c2 FROM t0 AS a LEFT "
+        "JOIN t1 AS b ON b.x = a.x AND b.z > 1",
+        _PARTNERS,
+    ),
+    "tied rows with what they look up": tied(
+        _PAIR,
+        "SELECT a.s AS c0, b.z AS c1, lag(b.z) OVER (PARTITION BY a.x ORDER BY a.y[[, a.k]]) AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON "
+        "b.k = a.x",
+        _PARTNERS,
+    ),
+    "tied rows of two branches": tied(
+        _PAIR,
+        "SELECT q.s AS c0, q.y AS c1, row_number() OVER (PARTITION BY q.x ORDER BY q.y[[, q.b, q.i, q.j]]) AS c2 FROM (SELECT a.x, "
+        "a.y, a.s[[, 0 AS b, a.k AS i, NULL AS j]] FROM t0 AS a UNION ALL SELECT c.x, c.z, 'u'[[, 1, NULL, c.k]] FROM t1 AS c) AS q",
+        _PARTNERS,
+    ),
+    "a window over numbers of tied rows without a key": tied(
+        _BAG,
+        "SELECT q.x AS c0, q.n AS c1, lag(q.n) OVER (PARTITION BY q.x ORDER BY q.y[[, q.s, q.n]]) AS c2 FROM (SELECT a.x, a.y, a.s, "
+        f"row_number() OVER ({_BY_X}[[, a.s]]) AS n FROM t0 AS a) AS q",
+        _COPIES,
+    ),
+    "winners and losers": tied(
+        _KEYED,
+        f"WITH r AS (SELECT a.x, a.y, a.s, row_number() OVER ({_BY_X}[[, a.k]]) AS n FROM t0 AS a) SELECT w.s AS c0, 1 AS c1 FROM r AS "
+        "w WHERE w.n = 1 UNION ALL SELECT l.s AS c0, l.n AS c1 FROM r AS l WHERE l.n > 1",
+        _ROWS,
+    ),
+    "a named query whose key is hidden": tied(
+        _KEYED,
+        "WITH q AS (SELECT a.x, a.y + 0 AS y[[, a.k]] FROM t0 AS a WHERE a.k > 1) SELECT q.x AS c0, row_number() OVER (PARTITION BY "
+        "q.x ORDER BY q.y[[, q.k]]) AS c1, q.y AS c2 FROM q",
+        _ROWS,
+    ),
+    "the first rows, of tied ones": tied(_KEYED, "SELECT a.s AS c0, a.y AS c1 FROM t0 AS a ORDER BY a.y[[, a.k]] LIMIT 2 OFFSET 1", _ROWS),
+    "the first rows without a key, of tied ones": tied(
+        _BAG, "SELECT a.s AS c0, a.y AS c1 FROM t0 AS a ORDER BY a.y DESC[[, a.x, a.s]] LIMIT 3", _COPIES
+    ),
+    "the value of the first of tied rows of another table": tied(
+        _PAIR,
+        "SELECT a.k AS c0, (SELECT b.k FROM t1 AS b WHERE b.x = a.x ORDER BY b.z DESC[[, b.k]] LIMIT 1) AS c1 FROM t0 AS a",
+        _PARTNERS,
+    ),
+    "the first two tied rows of another table for each row": tied(
+        _PAIR,
+        "SELECT a.k AS c0, l.k AS c1 FROM t0 AS a JOIN LATERAL (SELECT b.k, b.z FROM t1 AS b WHERE b.x = a.x ORDER BY b.z[[, b.k]] "
+        "LIMIT 2) AS l ON true",
+        _PARTNERS,
+    ),
+}
