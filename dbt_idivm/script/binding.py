@@ -14,6 +14,7 @@ from dbt_idivm.algebra.expressions import column, identifier
 from dbt_idivm.algebra.lookups import Named, named_block
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.algebra.types import distinguishable, is_float
 from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect
 from dbt_idivm.script.diff import FeedDiff, NetChanges, Row
@@ -139,9 +140,14 @@ class StatementBinder(Aliases):
             rest: exp.Query = replace(kept, where=(*kept.where, test)).select()
             return isolate(union_all([rest, minus.select()]), scan.columns, self.alias(scan.occurrence))
         # copies count, and a feed that is not netted may have a row that was inserted and deleted: first add, then subtract
-        both = union_all([kept.select(), self._copies(scan, exp.LT).select()])
-        query = exp.Except(this=both, expression=self._copies(scan, exp.GT).select(), distinct=False)
-        return isolate(query, scan.columns, self.alias(scan.occurrence))
+        types = {name: kind for name, kind in scan.types.items() if is_float(kind)}
+        before, added, removed = (
+            _as_texts(each, types) for each in (kept, self._copies(scan, exp.LT), self._copies(scan, exp.GT))
+        )
+        query = exp.Except(this=union_all([before.select(), added.select()]), expression=removed.select(), distinct=False)
+        found = isolate(query, scan.columns, self.alias(scan.occurrence))
+        values = {name: exp.Cast(this=found.output[name], to=kind.copy()) for name, kind in types.items()}
+        return replace(found, output={**found.output, **values})
 
     def _copies(self, scan: Scan, sign: type[exp.Binary]) -> Block:
         rows = self.diff(DiffRows(scan, "signed", (*scan.columns, SIGN)))
@@ -225,3 +231,11 @@ def _computed(scan: Scan) -> tuple[tuple[str, exp.Expr], ...]:
 def _names(scan: Scan) -> tuple[tuple[str, str, str], ...]:
     """(column of the table, attribute of the plan, Spark SQL type) for each column in use."""
     return tuple((a.name, scan.attribute(a.name), a.type) for a in scan.base_columns)
+
+
+# Wrong without it: EXCEPT ALL takes 0.0 and -0.0 for one value, and would remove a copy of the other one.
+def _as_texts(rows: Block, floats: Mapping[str, exp.DataType]) -> Block:
+    """The rows with the texts of floats, which are equal only for identical values."""
+    return replace(
+        rows, output={name: distinguishable(e, floats[name]) if name in floats else e for name, e in rows.output.items()}
+    )

@@ -231,14 +231,14 @@ def test_new_column_under_select_star(shop: Project) -> None:
 def test_unsupported(shop: Project) -> None:
     """Rebuilt with the reason, and not at all while nothing is new; or an error, if that is wanted."""
     sql = "select id, row_number() over (order by 1) as n from $.cust"
-    model = shop.model("ranked", sql, KEYS)
+    model = shop.model("ranked", sql, KEYS, ties="rebuild")
     created = refreshed(shop, model)
     assert (created.mode, code(created)) == ("create", "IDIVM-408")
     assert refreshed(shop, model).mode == "noop"
     shop.sql("insert into $.cust values (0, 'z', 'n')")
     outcome = refreshed(shop, model)
     assert (outcome.mode, code(outcome)) == ("full", "IDIVM-408") and "IDIVM-203" in outcome.reason
-    strict = shop.model("strict", sql, KEYS, on_unsupported="error")
+    strict = shop.model("strict", sql, KEYS, on_unsupported="error", ties="rebuild")
     assert failure(shop, strict).codes == ("IDIVM-203",)
 
 

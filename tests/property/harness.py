@@ -28,8 +28,8 @@ from dbt_idivm.script.ways import Application
 from tests.property import engine
 from tests.property.duck import OnDuckDB
 from tests.property.engine import Collision, Columns, Engine, applied_by, run
-from tests.property.tied import COMPLETED
 from tests.property.plans import VIEW, Options, Table, plan_of
+from tests.property.tied import COMPLETED
 
 FETCHED: tuple[Fetched, ...] = ("nothing", "rows", "keys", "rows")
 
@@ -200,7 +200,10 @@ class World:
         If it has tied rows: the SQL with the orders completed by hand, or else the planner's query.
         """
         times = {each.place for each in self.plan.times}
-        if self.sql not in COMPLETED and (completed := completed_query(replace(self.plan, times=()), self.engine.dialect)) is not None:
+        if (
+            self.sql not in COMPLETED
+            and (completed := completed_query(replace(self.plan, times=()), self.engine.dialect)) is not None
+        ):
             return Counter(self.engine.rows(completed))
         rows = self.engine.oracle(COMPLETED.get(self.sql, self.sql))
         return (

@@ -164,7 +164,9 @@ TIED = {
         "q.x ORDER BY q.y[[, q.k]]) AS c1, q.y AS c2 FROM q",
         _ROWS,
     ),
-    "the first rows, of tied ones": tied(_KEYED, "SELECT a.s AS c0, a.y AS c1 FROM t0 AS a ORDER BY a.y[[, a.k]] LIMIT 2 OFFSET 1", _ROWS),
+    "the first rows, of tied ones": tied(
+        _KEYED, "SELECT a.s AS c0, a.y AS c1 FROM t0 AS a ORDER BY a.y[[, a.k]] LIMIT 2 OFFSET 1", _ROWS
+    ),
     "the first rows without a key, of tied ones": tied(
         _BAG, "SELECT a.s AS c0, a.y AS c1 FROM t0 AS a ORDER BY a.y DESC[[, a.x, a.s]] LIMIT 3", _COPIES
     ),

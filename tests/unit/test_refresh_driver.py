@@ -1096,12 +1096,12 @@ def test_unique_key_of_the_output(engine: FakeEngine) -> None:
 
 
 def test_a_model_without_rules_says_so_at_once(engine: FakeEngine) -> None:
-    windowed = model("select id, row_number() over (order by name) as n from main.o")
+    windowed = model("select id, row_number() over (order by name) as n from main.o", ties="rebuild")
     assert "IDIVM-408 no incremental rules: IDIVM-203" in (engine.drive(windowed).reason or "")
     assert engine.drive(windowed).mode == "noop"
     change(engine)
     assert code(engine, windowed) == "IDIVM-408"
-    assert failing(engine, replace(windowed, config={"idivm": {"on_unsupported": "error"}})).codes == ("IDIVM-203",)
+    assert failing(engine, replace(windowed, config={"idivm": {"on_unsupported": "error", "ties": "rebuild"}})).codes == ("IDIVM-203",)
 
 
 def test_ids_of_an_upstream_view_are_checked_after_a_write_by_others(engine: FakeEngine) -> None:
