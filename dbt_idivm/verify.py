@@ -15,6 +15,7 @@ from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.algebra.types_of_times import TIMES
+from dbt_idivm.definition.fingerprint import TIES
 from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.operators.scan import Attribute
@@ -70,7 +71,7 @@ def _equivalence(client: Client, request: ModelRequest, as_of: str) -> Steps[str
         raise IdivmError(stored.reason or finding(406, view=relation, message="it was not made by dbt-idivm"))
     if not stored.shown:
         raise IdivmError(finding(904, view=relation))
-    completed = yield from _completed(client, stored.table)
+    completed = (yield from _completed(client, stored.table)) if TIES in stored.state.plan else None
     query = yield from _definition(client, completed or definition, stored.state if as_of == "refresh" else None)
     if log is not None:
         found = replay_differences(client.dialect.table(log, None), subquery(query, "definition"), facts.columns, DIFFERENCE)

@@ -14,7 +14,7 @@ from dbt_idivm.digests import digest
 from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.frontend.tables import depends_on_order
 from dbt_idivm.script.plan import Plan
-from dbt_idivm.script.ties import ties
+from dbt_idivm.script.ties import lowered_ties
 
 CACHES = "caches"  # the part that refreshes may leave out
 LAYOUT = "layout"  # the part that does not affect rows
@@ -45,7 +45,7 @@ def fingerprint(
     digests = digests_of(facts.functions)
     called = {"functions": digest(digests)} if digests else {}
     # Wrong without it: another key breaks ties in another way, and stored rows would keep the old one.
-    broken = ties(plan) if plan else ()
+    broken = lowered_ties(plan) if plan else ()
     tied = {TIES: digest(broken)} if broken else {}
     return {
         # the texts of plain views are part of the definition

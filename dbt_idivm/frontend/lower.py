@@ -102,7 +102,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     attributes, times = divided(root, output) if clock else (output, ())
     raise_all(other_uses(root, attributes, clock) if clock else [])
     named = tuple(replace(each, root=node) for each, node in zip(lowering.subviews, below, strict=True))
-    return Lowered(root, attributes, named, lowering.untyped_unions, times, tuple(clock), tuple(lowering.ties))
+    return Lowered(root, attributes, named, lowering.untyped_unions, times, tuple(clock), tuple(_once(lowering.ties)))
 
 
 def _with_clock(findings: list[Finding], clock: list[Finding]) -> list[Finding]:
@@ -185,9 +185,13 @@ def _item_place(tree: exp.Query, text: Text, entry: Entry, last: bool = False) -
 
 def raise_all(findings: Iterable[Finding]) -> None:
     """Raise all findings as one error, each once. Does nothing if there are none."""
-    reported: list[Finding] = []
-    for each in findings:
-        if each not in reported:
-            reported.append(each)
-    if reported:
+    if reported := _once(findings):
         raise IdivmError(reported)
+
+
+def _once(findings: Iterable[Finding]) -> list[Finding]:
+    found: list[Finding] = []
+    for each in findings:
+        if each not in found:
+            found.append(each)
+    return found

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, short
 from dbt_idivm.algebra.inference import determined_by
-from dbt_idivm.algebra.types import distinguishable, equal_is_identical, is_incomparable
+from dbt_idivm.algebra.types import distinguishable, equal_is_identical, is_incomparable, is_known
 from dbt_idivm.frontend.resolve import without_nulls_clause
 from dbt_idivm.operators.window import WindowCall
 from dbt_idivm.passes.annotate import Facts
@@ -82,7 +82,7 @@ def _by_ids(facts: Facts, known: frozenset[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-# Wrong without the IDs: rows that are equal in the columns of the SELECT but not in hidden IDs would be exchanged between two
+# Wrong without the hidden IDs, which the ID-extended input has: rows that differ in these alone would be exchanged between two
 # evaluations in one statement. Wrong without the text of a float: 0.0 and -0.0 are tied, and differ.
 def _by_columns(facts: Facts, known: frozenset[str], computed: Computed) -> tuple[str, ...]:
     """Attributes, IDs first, in which two rows are equal only if they are identical."""
@@ -94,7 +94,7 @@ def _by_columns(facts: Facts, known: frozenset[str], computed: Computed) -> tupl
         is_exact = kind is not None and equal_is_identical(kind)
         if (kind is None or is_exact) and name in determined_by(frozenset(same), facts.dependencies):
             continue
-        if kind is None:
+        if kind is None or not is_known(kind):
             raise CannotBreak(f"its rows have no key, and the type of their column {short(name)} is not certain (CAST it)")
         value = distinguishable(column(_ordered(name, facts)), kind)
         if not is_exact and isinstance(value, exp.Column):

@@ -25,6 +25,11 @@ def ties(plan: Plan) -> Ties:
     return ties_of(over_tables(plan, plan.caches).root)
 
 
+def lowered_ties(plan: Plan) -> Ties:
+    """The same with the attribute names of the plan as it was lowered, which do not depend on caches."""
+    return ties_of(plan.passes[0].root) if ties(plan) and plan.passes else ties(plan)
+
+
 def ties_of(root: Operator) -> Ties:
     """Those of a tree."""
     calls = (call for node in operators(root) if isinstance(node, Window) for call in node.calls if call.ties)

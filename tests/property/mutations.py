@@ -19,7 +19,8 @@ from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import SIGN, Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.frontend import existence, of_each, partners, scalar
+from dbt_idivm.frontend import existence, of_each, partners, scalar, ties
+from dbt_idivm.frontend import window as window_frontend
 from dbt_idivm.idiff import build
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import (
@@ -54,6 +55,7 @@ from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script import additive as script_additive
 from dbt_idivm.script import (
     append,
+    binding,
     by_key,
     diff,
     direct,
@@ -721,6 +723,39 @@ def all_rows_have_no_minimum_to_lose(patch: Patch) -> None:
     patch.setattr(LostExtremes, "applied", applied)
 
 
+def all_orders_are_completed(patch: Patch) -> None:
+    patch.setattr(window_frontend, "_is_positional", lambda call: True)
+    patch.setattr(ties, "_frame", lambda call: call.frame)
+
+
+def zeros_are_one_value(patch: Patch) -> None:
+    patch.setattr(ties, "equal_is_identical", lambda kind: True)
+
+
+TIES = (
+    Mutation(
+        "ties: only an order on which a value depends is completed",
+        all_orders_are_completed,
+        "numbers of tied rows beside their ranks",
+    ),
+    Mutation(
+        "ties: a frame that is the whole partition for want of an order stays",
+        lambda patch: patch.setattr(ties, "_frame", lambda call: call.frame),
+        "values of a window without an order",
+    ),
+    Mutation(
+        "ties: rows without a key are ordered by the texts of floats",
+        zeros_are_one_value,
+        "the first of tied rows that differ in the sign of zero",
+        "recompute",
+    ),
+    Mutation(
+        "pre-state: copies of zeros with different signs are told apart",
+        lambda patch: patch.setattr(binding, "_as_texts", lambda rows, floats: rows),
+        "tied rows whose order is a zero with a sign",
+        "tuple-feed",
+    ),
+)
 MUTATIONS = (
     Mutation(
         "additive: a group that loses its extreme is recomputed",

@@ -7,11 +7,11 @@ import pytest
 
 from tests.property.directed import DIRECTED
 from tests.property.harness import Collision, World
-from tests.property.mutations import CONSERVATIVE, MUTATIONS, REACH, Mutation
+from tests.property.mutations import CONSERVATIVE, MUTATIONS, REACH, TIES, Mutation
 from tests.property.test_equivalence import ALL_WAYS, check
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS + REACH, ids=lambda mutation: mutation.guard)
+@pytest.mark.parametrize("mutation", MUTATIONS + REACH + TIES, ids=lambda mutation: mutation.guard)
 def test_guard_is_needed(mutation: Mutation, monkeypatch: pytest.MonkeyPatch) -> None:
     check(DIRECTED[mutation.case], ALL_WAYS[mutation.way])
     mutation.switch_off(monkeypatch)

@@ -1101,7 +1101,9 @@ def test_a_model_without_rules_says_so_at_once(engine: FakeEngine) -> None:
     assert engine.drive(windowed).mode == "noop"
     change(engine)
     assert code(engine, windowed) == "IDIVM-408"
-    assert failing(engine, replace(windowed, config={"idivm": {"on_unsupported": "error", "ties": "rebuild"}})).codes == ("IDIVM-203",)
+    assert failing(engine, replace(windowed, config={"idivm": {"on_unsupported": "error", "ties": "rebuild"}})).codes == (
+        "IDIVM-203",
+    )
 
 
 def test_ids_of_an_upstream_view_are_checked_after_a_write_by_others(engine: FakeEngine) -> None:

@@ -9,7 +9,6 @@ from dbt_idivm.context import Caching
 from dbt_idivm.cost.choice import REBUILD
 from dbt_idivm.cost.sizes import of_rows
 from dbt_idivm.cost.work import Situation, TableChanges, expected
-from dbt_idivm.errors import IdivmError
 from dbt_idivm.explain import delta_script, explain, maintained
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.script.binding import Binding

@@ -21,6 +21,7 @@ from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.project import Model, Project, label
 from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.script.ties import ties
 from dbt_idivm.settings import own_config
 from dbt_idivm.tools.advice.estimates import Estimates, Upkeep
 from dbt_idivm.tools.advice.setting import UNREAD, WORTH, Setting
@@ -243,10 +244,12 @@ def decide(user: Project, maintained: Project, setting: Setting) -> Deciding:
     return deciding
 
 
-# Wrong without the times: the rows of a view have the time of the query, and those of a table the time of the last run.
+# Wrong without the times: the rows of a view have the time of the query, and those of a table the time of the last run. Wrong
+# without the ties: only a maintained table has an order of tied rows that stays.
 def _may_be_moved(project: Project, node: Node) -> bool:
     """Whether the model has a plan, and the same rows however it is stored."""
     try:
-        return node.get("language", "sql") == "sql" and bool(project.plan(node).columns) and not project.plan(node).times
+        plan = project.plan(node)
+        return node.get("language", "sql") == "sql" and bool(plan.columns) and not plan.times and not ties(plan)
     except (IdivmError, SchemaFileError):
         return False
