@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dbt_idivm.script.ties import ties
 from tests.property.harness import World
+from tests.property.plans import Table
+from tests.property.strategies import Case
 from tests.property.test_directed import in_ways, spread
 from tests.property.test_equivalence import ALL_WAYS, BY_NAME, check
 from tests.property.tied import COMPLETED, TIED
@@ -19,8 +24,8 @@ def test_tied_rows(name: str, way: str) -> None:
 
 
 @pytest.mark.parametrize("name", TIED)
-def test_the_planner_completes_as_it_is_written_by_hand(name: str) -> None:
-    """Over no rows, the text by hand is accepted; over rows without ties, it agrees with the user's own text."""
+def test_over_one_row_the_result_is_that_of_the_users_text(name: str) -> None:
+    """Over one row, which nothing is tied with, it agrees with the user's own text."""
     case = TIED[name]
     assert COMPLETED[case.sql] != case.sql
     with World(case.tables, case.sql) as world:
@@ -28,3 +33,70 @@ def test_the_planner_completes_as_it_is_written_by_hand(name: str) -> None:
         one = {table: rows[:1] for table, rows in case.start.items()}
         world.load(one)
         assert world.maintained() == Counter(world.engine.oracle(case.sql)) == world.recomputed()
+
+
+NUMBERS = st.sampled_from((None, 0, 1, 2))
+ROW = st.tuples(NUMBERS, NUMBERS, st.sampled_from((None, "a", "b")), st.sampled_from((None, "0.0", "-0.0", "1.5")))
+ROWS = st.lists(ROW, max_size=6)
+COLUMNS = (("x", "int"), ("y", "int"), ("s", "string"), ("f", "double"))
+KEYED, BAG = Table("t", (("k", "int"), *COLUMNS), ("k",)), Table("t", COLUMNS, None)
+# Behind the key, and without a key behind all columns that no window below has determined.
+OF_KEY, OF_ALL = "a.k", "a.x, a.y, a.s, CAST(a.f AS STRING)"
+CALLS = (
+    "row_number() OVER ({whole})",
+    "ntile(2) OVER ({whole})",
+    "lag(a.s) OVER ({whole})",
+    "lead(a.y, 2, 7) OVER ({whole})",
+    "lag(a.y) IGNORE NULLS OVER ({whole})",
+    "first_value(a.s) OVER ({whole})",
+    "first_value(a.s) IGNORE NULLS OVER ({whole} ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)",
+    "last_value(a.y) OVER ({whole} RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+    "nth_value(a.s, 2) OVER ({whole} ROWS UNBOUNDED PRECEDING)",
+    "sum(a.y) OVER ({whole} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)",
+    "count(a.s) OVER ({whole} ROWS 1 PRECEDING)",
+    "rank() OVER ({own})",
+    "dense_rank() OVER ({own})",
+    "sum(a.y) OVER ({own})",
+    "max(a.s) OVER ({own} RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+)
+ORDERS = ("a.y", "a.y DESC", "a.y DESC NULLS FIRST", "a.s NULLS LAST", "a.f", "a.y % 2", "a.x, a.s DESC")
+
+
+@st.composite
+def windows(draw: st.DrawFn) -> tuple[Case, str]:
+    """A case, and its SELECT with completed orders."""
+    keyed = draw(st.booleans())
+    partition = draw(st.sampled_from(("", "PARTITION BY a.x ", "PARTITION BY a.x, a.s ")))
+    calls = [(draw(st.sampled_from(CALLS)), draw(st.sampled_from(ORDERS))) for _ in range(draw(st.integers(1, 3)))]
+    texts = []
+    for end in ("", f", {OF_KEY if keyed else OF_ALL}"):
+        own = [f"{partition}ORDER BY {order}" for _, order in calls]
+        values = [call.format(whole=each + end, own=each) for (call, _), each in zip(calls, own, strict=True)]
+        listed = ", ".join(f"{value} AS c{number}" for number, value in enumerate(values, 2))
+        texts.append(f"SELECT a.s AS c0, CAST(a.f AS STRING) AS c1, {listed} FROM t AS a WHERE a.y IS NULL OR a.y < 3")
+    contents = [draw(ROWS) for _ in range(3)]
+    numbered = [{"t": [(n, *row) for n, row in enumerate(rows)] if keyed else rows} for rows in contents]
+    return Case((KEYED if keyed else BAG,), texts[0], numbered[0], tuple(numbered[1:])), texts[1]
+
+
+@given(drawn=windows(), way=st.sampled_from(sorted(ALL_WAYS)))
+def test_drawn_windows(drawn: tuple[Case, str], way: str) -> None:
+    case, completed = drawn
+    COMPLETED[case.sql] = completed
+    try:
+        check(case, ALL_WAYS[way])
+    finally:
+        del COMPLETED[case.sql]
+
+
+@given(drawn=windows())
+def test_where_nothing_is_tied_the_result_is_that_of_the_users_text(drawn: tuple[Case, str]) -> None:
+    """All rows in one partition, in an order of different values."""
+    case, _ = drawn
+    rows = [row for row in case.start["t"] if row[-4] is not None]
+    one_each = list({row[-4]: row for row in rows}.values())
+    sql = re.sub(r"PARTITION BY a.x(, a.s)? ", "", case.sql)
+    sql = re.sub(r"ORDER BY [^)]*?(?= ROWS| RANGE|\))", "ORDER BY a.x", sql)
+    with World(case.tables, sql) as world:
+        world.load({"t": one_each})
+        assert world.maintained() == Counter(world.engine.oracle(sql))
