@@ -191,7 +191,7 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-203",
         "unsupported",
         "{what}, which depends on the order of rows that its ORDER BY does not distinguish",
-        "such rows come in any order{reason}",
+        "such rows come in any order; {reason}",
         "add columns to its ORDER BY until no two rows of a partition have the same values in them, for example the key "
         "(`ORDER BY placed DESC, id`), and declare that key. Or use RANK, which gives tied rows the same number",
     ),
@@ -207,7 +207,7 @@ CODES: tuple[ErrorCode, ...] = (
         "unsupported",
         "{clause}",
         "the rows that it keeps depend on the order of the whole result, and rows that ORDER BY does not distinguish come in any "
-        "order{reason}",
+        "order; {reason}",
         "order by columns that identify a row (for example, end ORDER BY with a declared key) and write LIMIT with a number. Or "
         "move the clause to a downstream view, " + _REBUILD,
     ),

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
 _NUMBER = "idivm_limit"
+_NO_ORDER = "only ORDER BY with a number in LIMIT has an order that can be completed"
 _TRUE = cast(exp.Expr, exp.true())
 _WITHOUT_KEY = "LIMIT in a subquery that is correlated with rows without a key (declare their key, and select it in subqueries)"
 
@@ -80,7 +81,7 @@ def refused(node: exp.Expr, text: Text) -> Finding | None:
         return None
     query = cast(exp.Expr, node.parent)
     literal = query.args.get("order") and not query.args.get("sort") and _number(node) is not None
-    return None if literal else _undetermined(node, text, "")
+    return None if literal else _undetermined(node, text, _NO_ORDER)
 
 
 def _undetermined(clause: exp.Expr, text: Text, reason: str = UNDER_REBUILD) -> Finding:

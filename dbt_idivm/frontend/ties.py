@@ -27,7 +27,7 @@ _NUMBERED = (exp.RowNumber, exp.Ntile, exp.Lag, exp.Lead)
 _FIRST, _LAST = (exp.First, exp.FirstValue), (exp.Last, exp.LastValue)
 _WHOLE = {"start": _UNBOUNDED, "start_side": "PRECEDING", "end": _UNBOUNDED, "end_side": "FOLLOWING"}
 # Why a function is refused that could be maintained.
-UNDER_REBUILD = ", and under `ties: rebuild` and `output: diffs` no order of them is kept"
+UNDER_REBUILD = "under `ties: rebuild` and `output: diffs` no order of them is kept"
 # An expression over the attributes of the input → the attribute that has its value.
 Computed = Callable[[exp.Expr], str]
 
@@ -61,7 +61,7 @@ def _frame(call: WindowCall) -> exp.WindowSpec | None:
     is_first, is_last = isinstance(head, _FIRST) and start == _UNBOUNDED, isinstance(head, _LAST) and end == _UNBOUNDED
     if is_plain and (is_first or is_last) and {start, end} <= {_UNBOUNDED, _CURRENT}:
         return frame
-    raise CannotBreak("a frame by RANGE has all rows with the same values of ORDER BY; a frame by ROWS breaks such ties")
+    raise CannotBreak("a frame by RANGE has all rows with the same values of ORDER BY, and only a frame by ROWS breaks such ties")
 
 
 def _ends(frame: exp.WindowSpec | None) -> tuple[str, str, str]:

@@ -224,7 +224,7 @@ class Windowing:
             try:
                 whole = completed(call, partition, facts, computed)
             except CannotBreak as why:
-                self.lowering.findings.append(replace(found, details={**found.details, "reason": f", and {why}"}))
+                self.lowering.findings.append(replace(found, details={**found.details, "reason": str(why)}))
                 continue
             self.lowering.ties.append(found)
             names.update(whole.broken_by)

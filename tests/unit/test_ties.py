@@ -69,10 +69,10 @@ def test_by_what_ties_are_broken(sql: str, by: list[tuple[str, ...]]) -> None:
 @pytest.mark.parametrize(
     ("sql", "why"),
     [
-        ("SELECT k, last_value(v) OVER (ORDER BY d) AS v FROM t", "a frame by ROWS breaks such ties"),
+        ("SELECT k, last_value(v) OVER (ORDER BY d) AS v FROM t", "only a frame by ROWS breaks such ties"),
         ("SELECT x, row_number() OVER (ORDER BY x % 2) AS n FROM mapped", "m of its rows has the type MAP<STRING, INT>"),
         ("SELECT x, row_number() OVER (ORDER BY x % 2) AS n FROM cut", "s of its rows has the type OBJECT"),
-        ("SELECT k, first_value(v) IGNORE NULLS OVER (ORDER BY d) AS v FROM t", "a frame by ROWS breaks such ties"),
+        ("SELECT k, first_value(v) IGNORE NULLS OVER (ORDER BY d) AS v FROM t", "only a frame by ROWS breaks such ties"),
     ],
 )
 def test_what_cannot_be_broken(sql: str, why: str) -> None:
