@@ -40,7 +40,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.answers import BinaryOperator, itself
+from dbt_idivm.algebra.answers import BinaryOperator
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, Pair, Probe, project
 from dbt_idivm.algebra.expressions import attributes, column, conjuncts, passing
@@ -57,14 +57,14 @@ from dbt_idivm.idiff.rule import IDiffRule, always, both, is_bag, is_condition, 
 
 @dataclass(frozen=True)
 class OuterJoin(OuterPair, BinaryOperator):
-    """left ⟕_condition right, or ⟗ when `full`. Only `with_ids` adds the presence markers."""
+    """left ⟕_condition right, or ⟗ when `full`. Only `with_ids` adds the presence markers. A join whose markers an operator above
+    reads stays an outer join."""
 
     left: Operator
     right: Operator
     marked: bool = False
     by_key: bool = False  # for a scalar subquery: that a left row has at most one partner relies on the keys of tables
 
-    pruned = itself
     equal = ()
     defined = ()
     united = ()
@@ -107,6 +107,9 @@ class OuterJoin(OuterPair, BinaryOperator):
         return tuple((above | self.used) & set(child.columns) for child in self.inputs)
 
     conditional = needed
+
+    def pruned(self, above: frozenset[str]) -> Operator:
+        return replace(self, marked=self.marked and not above.isdisjoint(self.marks))
 
     @cached_property
     def certain_types(self) -> Mapping[str, exp.DataType]:

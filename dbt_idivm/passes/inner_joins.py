@@ -21,7 +21,7 @@ def to_inner_joins(root: Operator, above: Conditions = ()) -> Operator:
     The conditions are pushed down by `screened`: conditions that screen changes hold for rows as well.
     """
     present = sorted(frozenset[str]().union(*map(rejects_null, above)))
-    if isinstance(root, OuterJoin) and not root.full and not set(present).isdisjoint(root.right.columns):
+    if isinstance(root, OuterJoin) and not (root.full or root.marked) and not set(present).isdisjoint(root.right.columns):
         root = Join(root.left, root.right, root.condition)
     known = tuple(exp.Not(this=exp.Is(this=column(name), expression=exp.null())) for name in present)
     below = zip(root.inputs, root.screened(known), strict=True)

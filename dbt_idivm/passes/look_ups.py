@@ -13,6 +13,6 @@ from dbt_idivm.operators.look_up_join import is_look_up
 def to_look_ups(root: Operator) -> Operator:
     """The tree with a `LookUpJoin` for each outer join that qualifies as a look-up."""
     node = root.with_inputs(*map(to_look_ups, root.inputs))
-    if type(node) is OuterJoin and is_look_up(node):
+    if type(node) is OuterJoin and not node.marked and is_look_up(node):
         return LookUpJoin(node.left, node.right, node.condition, node.name, by_key=node.by_key)
     return node

@@ -16,6 +16,10 @@ COMPLETED: dict[str, str] = {}  # the user's text → the text with completed or
 _KEYED = (Table("t0", (("k", "int"), ("x", "int"), ("y", "int"), ("s", "string")), ("k",)),)
 _BAG = (Table("t0", (("x", "int"), ("y", "int"), ("s", "string")), None),)
 _FLOATS = (Table("t0", (("x", "int"), ("y", "int"), ("f", "double")), None),)
+_BAG_AND_GROUPS = (
+    Table("t0", (("x", "int"), ("y", "int"), ("s", "string"), ("f", "double")), None),
+    Table("t1", (("k", "int"), ("x", "int"), ("z", "int")), ("k",)),
+)
 _PAIR = (*_KEYED, Table("t1", (("k", "int"), ("x", "int"), ("z", "int")), ("k",)))
 # A winner goes, a row with a lower key is tied with the winner, rows move between partitions, a partition goes and comes.
 _ROWS: tuple[Content, ...] = (
@@ -44,6 +48,8 @@ _PARTNERS: tuple[Content, ...] = (
     {"t1": [(2, 2, 5), (5, 2, 5), (6, 9, 1)]},
     {**_ROWS[3], "t1": [(1, 2, 5), (5, 2, 5), (7, 1, 5)]},
 )
+
+_FLOATING = tuple({"t0": [(*row, "0.5") for row in each["t0"]]} for each in _COPIES)
 
 
 def tied(tables: tuple[Table, ...], text: str, rows: tuple[Content, ...]) -> Case:
@@ -140,6 +146,26 @@ TIED = {
         "SELECT a.s AS c0, b.z AS c1, lag(b.z) OVER (PARTITION BY a.x ORDER BY a.y[[, a.k]]) AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON "
         "b.k = a.x",
         _PARTNERS,
+    ),
+    "tied rows of which those without a partner are left out": tied(
+        _PAIR,
+        "SELECT q.z AS c0, q.n AS c1, q.v AS c2 FROM (SELECT p.z, p.v, row_number() OVER (PARTITION BY p.z ORDER BY p.y[[, p.k, p.i]]) "
+        "AS n FROM (SELECT a.y + 1 AS y, a.s AS v, b.z[[, a.k, b.k AS i]] FROM t0 AS a LEFT JOIN t1 AS b ON b.x = a.x) AS p) AS q "
+        "WHERE q.z > 1",
+        _PARTNERS,
+    ),
+    "tied rows of a derived table with what they look up": tied(
+        _PAIR,
+        "SELECT p.z AS c0, p.v AS c1, row_number() OVER (PARTITION BY p.z ORDER BY p.y[[, p.k]]) AS c2 FROM (SELECT a.y + 1 AS y, a.s "
+        "AS v, b.z[[, a.k]] FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x) AS p",
+        _PARTNERS,
+    ),
+    "tied rows without a key that are told apart by whether they have a partner": tied(
+        _BAG_AND_GROUPS,
+        "SELECT q.z AS c0, q.n AS c1, q.s AS c2 FROM (SELECT a.s, g.z, row_number() OVER (PARTITION BY g.z ORDER BY a.x[[, a.y, a.s, "
+        "g.x]]) AS n FROM t0 AS a LEFT JOIN (SELECT b.x, b.z FROM t1 AS b GROUP BY b.x, b.z) AS g ON coalesce(g.x, 0) + a.f >= a.x) "
+        "AS q WHERE q.z > 1",
+        tuple({**partners, **copies} for copies, partners in zip(_FLOATING, _PARTNERS[:4], strict=True)),
     ),
     "tied rows of two branches": tied(
         _PAIR,
