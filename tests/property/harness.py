@@ -194,18 +194,16 @@ class World:
         """The maintained view as the user sees it."""
         return Counter(self.engine.rows(self._select(self._shown, VIEW)))
 
-    def recomputed(self) -> Counter[Row]:
-        """The user's own SQL, run now, without the times of writing (`test_written_times.py` has these).
+    def answer(self) -> list[Row]:
+        """The rows of the user's own SQL, run now; if it has tied rows, of the SQL with the orders completed by hand, or else of the
+        planner's query."""
+        completed = completed_query(self.plan, self.engine.dialect) if self.sql not in COMPLETED else None
+        return self.engine.rows(completed) if completed is not None else self.engine.oracle(COMPLETED.get(self.sql, self.sql))
 
-        If it has tied rows: the SQL with the orders completed by hand, or else the planner's query.
-        """
+    def recomputed(self) -> Counter[Row]:
+        """The same without the times of writing (`test_written_times.py` has these)."""
         times = {each.place for each in self.plan.times}
-        if (
-            self.sql not in COMPLETED
-            and (completed := completed_query(replace(self.plan, times=()), self.engine.dialect)) is not None
-        ):
-            return Counter(self.engine.rows(completed))
-        rows = self.engine.oracle(COMPLETED.get(self.sql, self.sql))
+        rows = self.answer()
         return (
             Counter(tuple(cell for place, cell in enumerate(row) if place not in times) for row in rows)
             if times

@@ -55,7 +55,7 @@ class Dated(World):
 
     def recomputed(self) -> Counter[Row]:
         is_written = SYNTHETIC not in self.plan.names
-        return super().recomputed() if is_written else Counter(self.engine.oracle(self.sql))
+        return super().recomputed() if is_written else Counter(self.answer())
 
     def rows(self) -> dict[tuple[str, ...], Counter[object]]:
         """Stored row without its times → its numbers, with their counts."""
