@@ -28,12 +28,13 @@ _PARTS: Mapping[str, str] = {
     "sql": "another SELECT",
     "inputs": "other columns of what it reads",
     "caches": "other caches",
+    "ties": "other columns that order tied rows",
     "keys": "other keys",
     "output": "another `output`",
     "stored": "another set of stored columns",
 }
 # Parts that may change together with the SELECT, and those that may change together with keys.
-_OF_A_SELECT = frozenset({"sql", "inputs", "caches", "keys", "stored"})
+_OF_A_SELECT = frozenset({"sql", "inputs", "caches", "ties", "keys", "stored"})
 _OF_KEYS = _OF_A_SELECT - {"sql", "inputs"}
 _UNCHECKED = "rebuilds it if a refresh under the former `verify` left keys unchecked"
 

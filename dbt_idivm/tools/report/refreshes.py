@@ -27,6 +27,7 @@ _PARTS: Mapping[str, str] = {
     "ansi": "another ANSI mode",
     "time_zone": "another time zone",
     "caches": "other caches",
+    "ties": "other columns that order tied rows",
     "functions": "another definition of a function",
     "output": "another output",
     "inputs": "other columns of the inputs",
