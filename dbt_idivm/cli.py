@@ -212,8 +212,9 @@ def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: st
         for part, items in document.items():
             items.extend(content.get(part) or ())
     listed = (as_named(name) for name in functions.split(",") if name.strip())
-    catalog = replace(catalog_of(document), functions=dict.fromkeys(listed, UserFunction()))
     policy = caches_of(caches if caches.lower() in WORDS else [name.strip() for name in caches.split(",")])
+    functions_of_user = dict.fromkeys(listed, UserFunction())
+    catalog = replace(catalog_of(document), functions=functions_of_user, clock_is_input=not isinstance(policy, tuple))
     caching = Caching(policy, relation_name(model.stem))
     ways = dict.fromkeys((*STRATEGIES[strategy], *ALL_WAYS))
     try:

@@ -216,9 +216,9 @@ CODES: tuple[ErrorCode, ...] = (
         "unsupported",
         "{function} inside a maintained view",
         "its value depends on when, or by which user, it is evaluated, so view rows would change although no input changed",
-        "take the value from a column of the data, or set `volatile: full` to rebuild this model each time. A time alone in an "
-        "output column, which nothing else reads, is maintained as the time of writing (docs/times.md), under "
-        "`volatile: written` and `output: view`",
+        "take the value from a column of the data, or set `volatile: full` to rebuild this model each time. Under "
+        "`volatile: written` and `output: view`, and without a list of `caches`, the clock is a time of writing or an input "
+        "(docs/times.md)",
     ),
     ErrorCode(
         "IDIVM-207",

@@ -97,13 +97,15 @@ class Catalog:
     """Relation name → facts. `views`: the plain SQL views among the inputs; they are expanded.
 
     `unions`: number of a UNION in the model → its types, if they were queried (`Lowered.untyped_unions`).
-    `functions`: the user's deterministic functions, by name (`relation_name.py`).
+    `functions`: the user's deterministic functions, by name (`relation_name.py`). `clock_is_input`: whether what a query reads of
+    the clock, other than as a time of writing, is an input; else it is refused.
     """
 
     tables: Mapping[str, TableInfo] = field(default_factory=dict)
     views: Mapping[str, PlainView] = field(default_factory=dict)
     unions: Mapping[int, UnionTypes] = field(default_factory=dict)
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
+    clock_is_input: bool = False
 
     @property
     def has_untyped_functions(self) -> bool:

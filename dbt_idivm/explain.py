@@ -160,6 +160,7 @@ def _explained(plan: Plan, what: str) -> str:
         (f"{what} (operator tree; ID of each node)", tree(plan.root)),
         ("stored columns", _columns(plan)),
         *([("ties", tied)] if (tied := tied_rows(plan)) else []),
+        *([("the clock (constants that are evaluated once for each refresh)", _clock(plan))] if plan.clock else ()),
         ("operator caches", _operator_caches(plan)),
         *(section for way in plan.ways for section in _way(plan, way, what)),
     )
@@ -318,6 +319,11 @@ def tied_rows(plan: Plan) -> list[str]:
         f"{call}: rows that its ORDER BY does not distinguish are ordered by {', '.join(names)}"
         for call, names in ties_of(plan.root)
     ]
+
+
+def _clock(plan: Plan) -> list[str]:
+    called = {scan.attribute(each.name): each for scan in plan.scans if scan.is_clock for each in scan.base_columns}
+    return [f"{name} ← {each.name}, {each.type}" for name, each in called.items()]
 
 
 def _rules(way: ByIDiffs) -> list[str]:

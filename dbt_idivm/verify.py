@@ -136,7 +136,7 @@ def _definition(client: Client, sql: str, state: State | None) -> Steps[exp.Expr
             raise IdivmError(finding(310, source=consumed.table, version=consumed.version))
         if consumed.version != found.commit.version:
             yield from _probe(client, tables[name])
-    return pinned_query(client.dialect, sql, Inputs(tables, inputs.views))
+    return pinned_query(client.dialect, sql, Inputs(tables, inputs.views), state.clock)
 
 
 def _at(commit: Commit, version: int) -> Commit:

@@ -88,6 +88,8 @@ def adapt(old: Plan, new: Plan, table: str) -> Adaptation | None:
     result is None."""
     if old.times or new.times:  # it is not known which rows the edit changes
         return None
+    if old.clock or new.clock:  # the rows are those of another time
+        return None
     shared = {each.table: each.plan.digest for each in new.caches}
     if not shared.items() <= {each.table: each.plan.digest for each in old.caches}.items():
         return None

@@ -34,6 +34,7 @@ _PLAIN = (
     exp.Alias,
     exp.Dot,
     exp.Tuple,
+    exp.Var,  # a unit
     # conditions
     exp.And,
     exp.Or,
@@ -91,6 +92,21 @@ _FUNCTION_NAMES = """
     try_element_at try_mod try_multiply try_subtract try_to_date try_to_number try_to_timestamp typeof zeroifnull
 """
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
+# Functions that cannot fail for dates, timestamps and numbers.
+_OF_TIMES = (
+    exp.AddMonths,
+    exp.DateDiff,
+    exp.DayOfMonth,
+    exp.DayOfWeek,
+    exp.LastDay,
+    exp.Month,
+    exp.MonthsBetween,
+    exp.Quarter,
+    exp.TsOrDsAdd,
+    exp.TsOrDsToDate,
+    exp.Year,
+)
+_FUNCTIONS_OF_TIMES = frozenset({"date_diff", "date_sub", "date_trunc"})
 # Operators that do not accept texts: Spark casts a text operand.
 _NO_TEXTS = (
     exp.Add,
@@ -150,6 +166,11 @@ def _raises(node: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
         return not _is_safe_divisor(node.expression)
     if isinstance(node, exp.Cast):  # to sqlglot's Spark dialect each CAST is a TryCast, and TRY_CAST a safe one
         return not node.args.get("safe") and not _is_safe_cast(node, types)
+    if isinstance(node, exp.Interval):
+        return not isinstance(node.this, exp.Literal)
+    if isinstance(node, _OF_TIMES) or (isinstance(node, exp.Anonymous) and call_name(node) in _FUNCTIONS_OF_TIMES):
+        operands = [each for each in node.iter_expressions() if not isinstance(each, exp.Var)]
+        return not all(kind.this in TIMES or is_numeric(kind) for kind in _kinds(operands, types))
     if isinstance(node, exp.Anonymous):
         return call_name(node) not in _FUNCTIONS
     return not isinstance(node, _PLAIN)

@@ -41,3 +41,17 @@ def is_clock(node: exp.Expr) -> bool:
 def clock_calls(expression: exp.Expr) -> list[exp.Expr]:
     """The calls of the clock in an expression."""
     return [node for node in expression.walk() if is_clock(node)]
+
+
+def at_time(expression: exp.Expr, timestamp: exp.Expr) -> exp.Expr:
+    """The expression with the clock at the time `timestamp`, a TIMESTAMP, in the zone of the session."""
+    return expression.transform(lambda node: _value(node, timestamp) if is_clock(node) else node)
+
+
+def _value(call: exp.Expr, timestamp: exp.Expr) -> exp.Expr:
+    name = call_name(call)
+    if isinstance(call, exp.CurrentDate) or name in ("current_date", "curdate"):
+        return exp.cast(timestamp.copy(), "date")
+    if isinstance(call, exp.Localtimestamp) or name == "localtimestamp":
+        return exp.cast(timestamp.copy(), exp.DataType.build("timestamp_ntz", dialect="spark"))
+    return exp.Anonymous(this="unix_seconds", expressions=[timestamp.copy()]) if name == "unix_timestamp" else timestamp.copy()

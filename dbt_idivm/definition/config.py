@@ -116,6 +116,11 @@ class ModelConfig:
         return self.ties == "keep" and self.keeps_view
 
     @property
+    def reads_clock(self) -> bool:
+        """Whether the clock is an input of the view, where it is not a time of writing."""
+        return self.keeps_times and not isinstance(self.caches, tuple)
+
+    @property
     def chooses_caches(self) -> bool:
         """Whether intermediate caches are chosen by cost."""
         return self.may_rebuild and self.caches == "auto"

@@ -81,7 +81,7 @@ def _planned(
     dialect: Dialect,
 ) -> Asks[Compiled]:
     """Its plan. Raises IdivmError if there is none, or only one that cannot be used."""
-    catalog, caching = catalog_of(facts, keys), caching_of(request, config, chosen)
+    catalog, caching = replace(catalog_of(facts, keys), clock_is_input=config.reads_clock), caching_of(request, config, chosen)
     try:
         found = yield from compiled(request.sql, catalog, caching, config.ways, config.cache_ways, dialect)
     except IdivmError:

@@ -18,6 +18,7 @@ from dbt_idivm.context import Catalog, Subview
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import Finding, IdivmError, Place, finding
 from dbt_idivm.frontend.clock import clock_texts
+from dbt_idivm.frontend.clock_input import ClockInput
 from dbt_idivm.frontend.coercion import UntypedUnion
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.guards import with_guards
@@ -100,7 +101,10 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
         findings.extend(clock_texts(guarded, text, catalog.functions))
     raise_all(_with_clock(_once_a_column(findings), clock))
     attributes, times = divided(root, output) if clock else (output, ())
+    timed = ClockInput(lowering.names) if clock and catalog.clock_is_input else None
+    root = root if timed is None else timed.read(root, frozenset(attribute for _, attribute in attributes))
     raise_all(other_uses(root, attributes, clock) if clock else [])
+    below = below if timed is None else [timed.instead.get(node, node) for node in below]
     named = tuple(replace(each, root=node) for each, node in zip(lowering.subviews, below, strict=True))
     return Lowered(root, attributes, named, lowering.untyped_unions, times, tuple(clock), tuple(_once(lowering.ties)))
 

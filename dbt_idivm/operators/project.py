@@ -5,6 +5,8 @@
 | project_ins         | INS    |                                         | INS(π Δ)
 | project_del         | DEL    |                                         | DEL, knows f(Y) where Y ⊆ P ∪ K
 | project_upd         | UPD    | each f(Y): Y ∩ A = ∅ or Y ⊆ P ∪ A ∪ K   | UPD, assigns f(Y) where Y ∩ A ≠ ∅; or nothing
+| project_time        | UPD    | the same, A is of the clock, ID unique  | the same, and UPD(I; f(Y)) of rows with another f(Y)
+| project_time_bag    | UPD    | the same, ID not unique                 | the same, and REC(I) of rows with another f(Y)
 | project_upd_lookup  | UPD    | some f(Y) needs a look-up, ID unique    | the same, and UPD(I; f(Y)) over R⁺ ⋉_P Δ
 | project_upd_again   | UPD    | the same, and Δ itself was looked up    | REC(P)
 | project_upd_bag     | UPD    | some f(Y) needs a look-up, ID not unique| REC(P)
@@ -12,6 +14,8 @@
 
 An f(Y) that may fail, such as a / b, is evaluated only for rows of R, as in the query. If an i-diff may name other rows, because
 a condition or join below was not applied to it, f(Y) is looked up (UPD) or not carried (DEL, REC).
+
+If the time moves, f(Y) is compared at both times (`operators/clock.py`), unless it may fail.
 
 Example, π price * rate → cost, with price from `orders` and rate from `currencies`: an update of price does not know the rate, so
 cost is looked up for the rows with that order. An update of orders.note assigns no output attribute, so it is dropped.
@@ -25,6 +29,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.answers import UnaryOperator
+from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, project
 from dbt_idivm.algebra.expressions import attributes, column, passing, substitute
 from dbt_idivm.algebra.inference import Dependency, certain_type, is_function_of_values, may_be_null, parts_of_value
@@ -34,8 +39,16 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import recompute
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
-from dbt_idivm.idiff.rule import IDiffRule, always
-from dbt_idivm.operators.scan import reads_tables
+from dbt_idivm.idiff.rule import IDiffRule, always, both, is_bag, is_unique
+from dbt_idivm.operators.clock import (
+    are_comparable,
+    changed_before,
+    clock_below,
+    moved_clock,
+    signed_values,
+    with_other_values,
+)
+from dbt_idivm.operators.scan import Scan, reads_tables
 
 
 @dataclass(frozen=True)
@@ -145,7 +158,15 @@ class Project(Compute, UnaryOperator):
         return Compute(self.child.changed_values(self.lineage(names)), kept)
 
     def signed(self) -> Relation:
-        return Compute(self.child.signed(), (*self.definitions, (SIGN, column(SIGN))))
+        signed = (*self.definitions, (SIGN, column(SIGN)))
+        clock = clock_below(self.child, *(each for _, each in self.computed))
+        if clock is None:
+            return Compute(self.child.signed(), signed)
+        read = {name: self.by_name[name] for name, below in self.reads.items() if not below.isdisjoint(clock.columns)}
+        if not read or not are_comparable(read, self.child.types):
+            return Compute(self.child.signed(), signed)
+        changed = Compute(changed_before(self.child, clock), signed)
+        return Concat((changed, *signed_values(self.child, self.by_name, read, clock)))
 
 
 def split_projections(root: Operator) -> tuple[tuple[Project, ...], Operator]:
@@ -208,8 +229,20 @@ def project_upd(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (result,) if result.assigned else ()
 
 
+def is_time(node: Project, side: int, diff: IDiff) -> bool:
+    """Whether the i-diff says that the time moved, and some f(Y) need a look-up that can compare them."""
+    return _time(node, diff) is not None
+
+
+def _time(node: Project, diff: IDiff) -> tuple[Scan, Mapping[str, exp.Expr]] | None:
+    """(the clock, the definitions to be compared at both times)."""
+    values = {name: node.by_name[name] for name in lookups(node, diff)}
+    clock = moved_clock(node.child, diff, *values.values()) if values else None
+    return (clock, values) if clock is not None and are_comparable(values, node.child.types) else None
+
+
 def needs_lookup(node: Project, side: int, diff: IDiff) -> bool:
-    return bool(lookups(node, diff)) and node.unique and not reads_tables(diff.relation)
+    return bool(lookups(node, diff)) and node.unique and not reads_tables(diff.relation) and not is_time(node, side, diff)
 
 
 # Correct without it, but exponential: restricting by keys that were looked up themselves repeats their query wherever the keys
@@ -219,7 +252,7 @@ def needs_second_lookup(node: Project, side: int, diff: IDiff) -> bool:
 
 
 def needs_lookup_in_bag(node: Project, side: int, diff: IDiff) -> bool:
-    return bool(lookups(node, diff)) and not node.unique
+    return bool(lookups(node, diff)) and not node.unique and not is_time(node, side, diff)
 
 
 def needs_none(node: Project, side: int, diff: IDiff) -> bool:
@@ -235,6 +268,25 @@ def project_upd_lookup(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ..
     return (*project_upd(node, side, diff), extra)
 
 
+def project_time(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    rows, values = _with_other_values(node, diff)
+    definitions = {**dict(passing(node.ids)), **values}
+    found = Compute(rows, tuple(definitions.items()))
+    return (*project_upd(node, side, diff), IDiff(UPD, node.ids, tuple(values), (), found, diff.origins))
+
+
+def project_time_bag(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    rows, _ = _with_other_values(node, diff)
+    return (*project_upd(node, side, diff), IDiff(REC, node.ids, (), (), project(rows, node.ids), diff.origins))
+
+
+def _with_other_values(node: Project, diff: IDiff) -> tuple[Relation, Mapping[str, exp.Expr]]:
+    found = _time(node, diff)
+    assert found is not None
+    clock, values = found
+    return with_other_values(node.child, values, clock), values
+
+
 # The looked-up rows of a bag would repeat an ID, but the IDs of an update must be a key of it. So such rows are recomputed.
 def project_upd_bag(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (recompute(diff),)
@@ -244,6 +296,8 @@ Project.RULES = (
     IDiffRule("project_ins", INS, always, "INS(π Δ)", project_map, "Table 8, ∆+"),
     IDiffRule("project_del", DEL, always, "DEL", project_map, "Table 8, ∆-"),
     IDiffRule("project_upd", UPD, needs_none, "UPD", project_upd, "Table 8, ∆u, if"),
+    IDiffRule("project_time", UPD, both(is_time, is_unique), "UPD, UPD(I; f(Y))", project_time, "ours"),
+    IDiffRule("project_time_bag", UPD, both(is_time, is_bag), "UPD, REC(I)", project_time_bag, "ours"),
     IDiffRule("project_upd_lookup", UPD, needs_lookup, "UPD, UPD(I; f(Y))", project_upd_lookup, "Table 8, ∆u, else"),
     IDiffRule("project_upd_again", UPD, needs_second_lookup, "REC(P)", project_upd_bag, "ours"),
     IDiffRule("project_upd_bag", UPD, needs_lookup_in_bag, "REC(P)", project_upd_bag, "ours"),

@@ -11,9 +11,12 @@ Base i-diffs (idIVM §4, pass 2 "base table i-diff schemas"), per occurrence, fr
 | key in both, a conditional attribute differs  | REC(key; knows both images)
 | key in both, no conditional attribute differs | UPD(key; assigns non-conditional, knows conditional ones)
 | no key                                        | REC(all columns) of N⁺ ∪ N⁻
+| the clock                                     | UPD((); all attributes)
 
 Example, orders(id, status, price), σ status = 'open': (1, open, 5) → (1, open, 6) is UPD(1; price 6), for which no other table is
 read. (1, open, 5) → (1, shut, 5) is REC(1), because the row leaves the view.
+
+The clock (`operators/clock.py`) is never split: the operator that reads it finds the rows that another time changes.
 
 Without the split an update of `status` would be a UPD: rows that should enter the view would be missing, and rows that should
 leave it would stay.
@@ -39,6 +42,9 @@ from dbt_idivm.algebra.types import is_incomparable, type_of
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Origin
 from dbt_idivm.relation_name import name_parts
+
+# The relation of one row that has the values of the clock. No table has this name: the name of a table has a schema.
+CLOCK = "the_clock"
 
 
 @dataclass(frozen=True)
@@ -109,6 +115,11 @@ class Scan(Leaf, Operator):
     def attribute(self, name: str) -> str:
         """The plan's name for the table's column `name`."""
         return dict(self.names).get(name, f"{self.occurrence}__{name}")
+
+    @property
+    def is_clock(self) -> bool:
+        """Whether this is the row of the clock, whose values are known before a statement runs."""
+        return self.table == CLOCK
 
     @property
     def base_columns(self) -> tuple[Attribute, ...]:
@@ -253,10 +264,10 @@ def base_idiffs(scan: Scan, conditional: frozenset[str], recompute_only: bool = 
     """The base i-diff schemas of one occurrence, as in the table above.
 
     `conditional`: the attributes whose change makes an update a REC. With `recompute_only`
-    (`strategy: recompute`) every update is a REC.
+    (`strategy: recompute`) every update is a REC, except that of the clock, which would recompute the whole view.
     """
     rest = tuple(name for name in scan.columns if name not in scan.ids)
-    split = frozenset(scan.columns if recompute_only else conditional)
+    split = frozenset(() if scan.is_clock else scan.columns if recompute_only else conditional)
 
     def base(kind: DiffClass, assigned: tuple[str, ...], known: tuple[str, ...]) -> IDiff:
         rows = DiffRows(scan, kind, scan.ids + assigned + known, split)
@@ -266,6 +277,8 @@ def base_idiffs(scan: Scan, conditional: frozenset[str], recompute_only: bool = 
     if not scan.unique:
         return (base("rec", (), ()),)
     assigned = tuple(name for name in rest if name not in split)
+    if scan.is_clock and assigned:
+        return (base("upd", assigned, ()),)
     diffs = [base("ins", rest, ()), base("del", (), rest)]
     if assigned:
         diffs.append(base("upd", assigned, tuple(name for name in rest if name in split)))

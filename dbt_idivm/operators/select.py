@@ -5,7 +5,9 @@
 | select_ins            | INS    |                | INS(σ_φ Δ)
 | select_del_known      | DEL    | X' ⊆ P ∪ K     | DEL(σ_φ' Δ): its pre-state says that it never was in the view
 | select_del            | DEL    | else           | Δ unchanged (naming absent IDs is harmless)
-| select_upd_condition  | UPD    | A ∩ X ≠ ∅      | REC(P): rows may enter or leave
+| select_time           | UPD    | A ∩ X ≠ ∅, A is of the clock, ID unique | INS(rows that enter), DEL(I of rows that leave)
+| select_time_bag       | UPD    | the same, ID not unique | REC(I of both)
+| select_upd_condition  | UPD    | A ∩ X ≠ ∅, else | REC(P): rows may enter or leave
 | select_upd_known      | UPD    | X' ⊆ P ∪ K     | UPD(σ_φ' Δ)
 | select_upd            | UPD    | else           | Δ unchanged
 | select_rec_known      | REC    | X' ⊆ P ∪ K     | REC(σ_φ' Δ): kept if one of its images satisfies φ'
@@ -13,6 +15,8 @@
 
 φ' is the conjunction of the parts of φ whose attributes the i-diff all knows (in the table: of φ as a whole). It removes rows
 that are not in the view, for which the expressions above may not even be defined.
+
+If the time moves, φ is compared at both times (`operators/clock.py`), unless it may fail.
 
 The paper splits an update of a conditional attribute into ∆u, ∆+ and ∆- by φ(pre) and φ(post). Here the base i-diffs are
 split by attribute already, so a UPD with A ∩ X ≠ ∅ assigns a *computed* attribute; REC covers all three cases.
@@ -28,15 +32,17 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.answers import UnaryOperator, itself
-from dbt_idivm.algebra.core import Filter
+from dbt_idivm.algebra.bags import Concat
+from dbt_idivm.algebra.core import Filter, project
 from dbt_idivm.algebra.expressions import attributes, conjunction, conjuncts
 from dbt_idivm.algebra.inference import Dependency, equal_attributes, equalities, rejects_null
-from dbt_idivm.algebra.operator import Conditions, Operator, State
+from dbt_idivm.algebra.operator import Conditions, Operator, State, with_sign
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import passed, recompute
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
-from dbt_idivm.idiff.rule import IDiffRule, always, is_condition
+from dbt_idivm.idiff.rule import IDiffRule, always, both, is_bag, is_condition, is_unique
+from dbt_idivm.operators.clock import came, changed_before, clock_below, gone, moved_clock
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,12 @@ class Select(Filter, UnaryOperator):
         return Filter(self.child.changed_values(names | self.used), self.condition)
 
     def signed(self) -> Relation:
-        return Filter(self.child.signed(), self.condition)
+        clock = clock_below(self.child, self.condition)
+        if clock is None:
+            return Filter(self.child.signed(), self.condition)
+        moved = ((came, 1), (gone, -1))
+        rows = (with_sign(project(each(self.child, self.condition, clock), self.columns), sign) for each, sign in moved)
+        return Concat((Filter(changed_before(self.child, clock), self.condition), *rows))
 
 
 def known_part(node: Select, diff: IDiff) -> tuple[exp.Expr, ...]:
@@ -148,6 +159,38 @@ def filtered(node: Select, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (diff if condition is None else diff.over(Filter(diff.relation, condition)),)
 
 
+def is_time(node: Select, side: int, diff: IDiff) -> bool:
+    """Whether the i-diff says that the time moved, and the condition reads it."""
+    return is_condition(node, side, diff) and moved_clock(node.child, diff, node.condition) is not None
+
+
+def is_other_condition(node: Select, side: int, diff: IDiff) -> bool:
+    return is_condition(node, side, diff) and not is_time(node, side, diff)
+
+
+# Not fresh: the row may have been in the view before, if another of its attributes was updated as well. For the same reason DEL
+# knows nothing of its pre-state.
+def select_time(node: Select, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    entering, leaving = _moved(node, diff)
+    rest = tuple(name for name in node.columns if name not in node.ids)
+    return (
+        IDiff(INS, node.ids, rest, (), project(entering, node.ids + rest), diff.origins),
+        IDiff(DEL, node.ids, (), (), project(leaving, node.ids), diff.origins),
+    )
+
+
+# INS is an upsert by full ID, and there may be copies of the row.
+def select_time_bag(node: Select, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    rows = Concat(tuple(project(each, node.ids) for each in _moved(node, diff)))
+    return (IDiff(REC, node.ids, (), (), rows, diff.origins),)
+
+
+def _moved(node: Select, diff: IDiff) -> tuple[Relation, Relation]:
+    clock = moved_clock(node.child, diff)
+    assert clock is not None
+    return came(node.child, node.condition, clock), gone(node.child, node.condition, clock)
+
+
 def select_pass(node: Select, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return passed(diff)
 
@@ -162,7 +205,9 @@ Select.RULES = (
     IDiffRule("select_ins", INS, always, "INS(σ_φ Δ)", filtered, "Table 6, ∆+"),
     IDiffRule("select_del_known", DEL, is_known, "DEL(σ_φ' Δ)", filtered, "Table 6, ∆- with pre-state"),
     IDiffRule("select_del", DEL, is_unknown, "DEL", select_pass, "Table 6, ∆-"),
-    IDiffRule("select_upd_condition", UPD, is_condition, "REC(P)", select_recompute, "Table 6, ∆u → ∆u, ∆+, ∆-"),
+    IDiffRule("select_time", UPD, both(is_time, is_unique), "INS(I), DEL(I)", select_time, "ours"),
+    IDiffRule("select_time_bag", UPD, both(is_time, is_bag), "REC(I)", select_time_bag, "ours"),
+    IDiffRule("select_upd_condition", UPD, is_other_condition, "REC(P)", select_recompute, "Table 6, ∆u → ∆u, ∆+, ∆-"),
     IDiffRule("select_upd_known", UPD, is_known, "UPD(σ_φ' Δ)", filtered, "Table 6, ∆u, X ∩ A = ∅"),
     IDiffRule("select_upd", UPD, is_unknown, "UPD", select_pass, "Table 6, ∆u, else"),
     IDiffRule("select_rec_known", REC, is_known, "REC(σ_φ' Δ)", filtered, "ours"),

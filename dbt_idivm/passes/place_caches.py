@@ -164,7 +164,8 @@ def has_unique_ids(node: Operator) -> bool:
 def _obstacles(node: Operator, needed: frozenset[str], name: str = "", place: Place | None = None) -> list[Finding]:
     """The findings that prevent `node`, whose attributes `needed` are read, from being cached."""
     types = node.types
-    found = [
+    found = [finding(110, place, name=name)] if any(each.is_clock for each in scans(node)) else []
+    found += [
         finding(218, place, column=short(each), type=types[each].sql("spark"), use=f"the cache `{name}`")
         for each in sorted(needed)
         if cannot_be_carried(types[each])

@@ -10,10 +10,12 @@ from dbt_idivm.definition.config import model_config
 from dbt_idivm.definition.fingerprint import LAYOUT
 from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import Finding, IdivmError, finding, listed
+from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.confirm import Exchanged, exchanged
 from dbt_idivm.refresh.apply.watermark import Outnumbered, is_due
 from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.clock import Clock, clock_of, moved_clock
 from dbt_idivm.refresh.catalog.inputs import look_up, table_of
 from dbt_idivm.refresh.catalog.plain_views import known_view
 from dbt_idivm.refresh.catalog.relations import describe
@@ -144,6 +146,8 @@ def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
             return None
         if not pinned.is_it(consumed.version, consumed.at):
             return None
+    if state.clock is not None and (yield from _has_moved(job.client, state.clock)):
+        return None
     # Wrong without it: rows that others wrote to a cache before the view read it would stay in the view until an input changes.
     for cache in state.caches:
         if not (yield from is_as_refreshed(job.client, cache)):
@@ -167,6 +171,15 @@ def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
         if name not in found
     }
     return outcome(job, Result("noop", stored.table != job.request.relation, inputs, caches=found))
+
+
+def _has_moved(client: Client, before: Clock) -> Steps[bool]:
+    """Whether an expression of the clock has another value than that which the rows were computed from."""
+    read = tuple(Attribute(name, kind) for name, kind in before.types.items())
+    try:
+        return moved_clock(before, (yield from clock_of(client, read))) is not None
+    except (EngineFailure, IdivmError):  # planning reports it
+        return True
 
 
 # Wrong without it: the table behind a view of ours may still exist, unchanged, although another relation has the view's name or

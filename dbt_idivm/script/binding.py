@@ -16,8 +16,8 @@ from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import distinguishable, is_float
 from dbt_idivm.operators.scan import DiffRows, Scan
-from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect
-from dbt_idivm.script.diff import FeedDiff, NetChanges, Row
+from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect, decode, literal, verbatim
+from dbt_idivm.script.diff import FeedDiff, NetChanges, Row, Value
 from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.net_classes import CLASS, class_tests, with_class
 from dbt_idivm.script.source_rows import SourceRows
@@ -33,6 +33,8 @@ class Binding:
     `account` around it. `few`: whether the source of the statement is small enough to be broadcast; None if that is
     not known. `ranges`: table → column → the range of its values in a net diff that stays in the engine, as far as it
     is known. `large`: see `add_key_ranges`. `reached`: table → all its rows that the statement depends on, if they were fetched.
+    `clock`: column of the clock → its value now; if there are none, the clock is read as a table. `is_written`: the columns of
+    the clock are the user's expressions, for a text that is kept.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
@@ -43,6 +45,8 @@ class Binding:
     ranges: Mapping[str, Ranges] = field(default_factory=dict)
     large: frozenset[str] = frozenset()
     reached: Mapping[str, SourceRows] = field(default_factory=dict)
+    clock: Mapping[str, Value] = field(default_factory=dict)
+    is_written: bool = False
 
     def statement(self) -> StatementBinder:
         """A binder for one statement, with fresh aliases."""
@@ -105,6 +109,8 @@ class StatementBinder(Aliases):
         return query
 
     def table(self, scan: Scan) -> Block:
+        if scan.is_clock and scan.state == "pre" and scan.table in self.binding.changes.diffs:
+            return self.diff(DiffRows(scan, "minus", scan.columns))
         if scan.state == "post" or scan.table not in self.binding.changes.diffs:
             return self._post_state(scan)
         minus = self.diff(DiffRows(scan, "minus", scan.columns))
@@ -115,6 +121,12 @@ class StatementBinder(Aliases):
 
     def _post_state(self, scan: Scan) -> Block:
         """R⁺: the table at its pinned version."""
+        if scan.is_clock and self.binding.is_written:
+            return Block(
+                (), {scan.attribute(each.name): exp.paren(verbatim(each.name), copy=False) for each in scan.base_columns}
+            )
+        if scan.is_clock and self.binding.clock:
+            return _constants(scan, tuple(self.binding.clock[each.name] for each in scan.base_columns))
         rows = self.binding.reached.get(scan.table)
         if rows is not None:
             return self._reached(scan, rows)
@@ -157,6 +169,9 @@ class StatementBinder(Aliases):
     def diff(self, leaf: DiffRows) -> Block:
         """A base i-diff, defined once in the WITH clause."""
         rows = self.binding.changes.rows(leaf)
+        if leaf.scan.is_clock and rows is not None and len(rows) == 1 and self.binding.clock:
+            found = _constants(leaf.scan, rows[0])
+            return replace(found, output={name: found.output[name] for name in leaf.columns})
         if leaf.name not in self.definitions:
             self.definitions[leaf.name] = self._feed(leaf).select() if rows is None else self._literals(leaf, rows)
         return named_block(leaf.name, leaf.columns, self.alias(leaf.name), broadcast=self.is_broadcast(leaf))
@@ -221,6 +236,12 @@ class StatementBinder(Aliases):
 def _staged_name(form: str, number: int) -> str:
     # a number, because an occurrence may have any name, but the engine restricts the names of temporary views
     return f"idivm_{form}_{number}"
+
+
+def _constants(clock: Scan, values: Row) -> Block:
+    """A row of the clock as constants, not as a source: the engine folds them, and skips files by them."""
+    cells = zip(clock.base_columns, values, strict=True)
+    return Block((), {clock.attribute(each.name): decode(literal(value), each.type) for each, value in cells})
 
 
 def _computed(scan: Scan) -> tuple[tuple[str, exp.Expr], ...]:

@@ -51,14 +51,19 @@ class Plan(Stored):
     @property
     def tables(self) -> tuple[str, ...]:
         """The input tables in reading order, each once, including the caches that the view reads."""
-        return tuple(dict.fromkeys(scan.table for scan in self.scans))
+        return tuple(dict.fromkeys(scan.table for scan in self.scans if not scan.is_clock))
+
+    @property
+    def clock(self) -> tuple[Attribute, ...]:
+        """The expressions of the clock that the view reads, each once, as columns of the clock."""
+        return tuple(dict.fromkeys(each for scan in self.scans if scan.is_clock for each in scan.base_columns))
 
     @property
     def base_scans(self) -> tuple[Scan, ...]:
-        """The table occurrences of the caches and of the view, except scans of caches."""
+        """The table occurrences of the caches and of the view, except scans of caches and of the clock."""
         known = {cache.table for cache in self.caches}
         plans = (*(cache.plan for cache in self.caches), self)
-        return tuple(scan for plan in plans for scan in plan.scans if scan.table not in known)
+        return tuple(scan for plan in plans for scan in plan.scans if scan.table not in known and not scan.is_clock)
 
     @property
     def base_tables(self) -> tuple[str, ...]:

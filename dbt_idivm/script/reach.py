@@ -209,7 +209,7 @@ class _Search:
                 linked = len(found) == len(node.tests) and any(all(name in each for each in found) for name in found[0])
                 return self.is_bounded(node.left) or linked
             case _:
-                return all(map(self.is_bounded, node.children)) if node.children else not isinstance(node, Scan)
+                return all(map(self.is_bounded, node.children)) if node.children else not isinstance(node, Scan) or node.is_clock
 
     def _restricted(self, scan: Scan, on: tuple[str, ...], keys: Relation) -> Relation:
         """σ_{on ∈ keys}(scan), recorded as a finder if the values of the keys are known, or will be."""

@@ -33,5 +33,7 @@ class _SymbolicBinder(StatementBinder):
 def symbolic(plan: Plan, dialect: Dialect = DELTA) -> SymbolicBinding:
     """The binding of a refresh in which every input of `plan` changed."""
     return SymbolicBinding(
-        changes=NetChanges({table: FeedDiff(table, 0, 1) for table in plan.tables}), dialect=dialect, columns=plan.column_names
+        changes=NetChanges({scan.table: FeedDiff(scan.table, 0, 1) for scan in plan.scans}),
+        dialect=dialect,
+        columns=plan.column_names,
     )

@@ -11,7 +11,6 @@ from dbt_idivm.algebra.expressions import column, render
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.operators.window import Window
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.render import full_query
@@ -36,11 +35,11 @@ def ties_of(root: Operator) -> Ties:
     return tuple((render(call.function), call.broken_by) for call in calls)
 
 
-def completed_query(plan: Plan, dialect: Dialect) -> exp.Select | None:
+def completed_query(plan: Plan, binding: Binding) -> exp.Select | None:
     """The user's columns by the SELECT with completed orders; None if no order was completed."""
     if not ties(plan):
         return None
-    rows = subquery(full_query(over_tables(plan, plan.caches), Binding(dialect=dialect)), "v")
+    rows = subquery(full_query(over_tables(plan, plan.caches), binding), "v")
     return exp.Select(expressions=[column(name, "v") for name in plan.visible]).from_(rows)
 
 

@@ -245,7 +245,7 @@ def test_unsupported(shop: Project) -> None:
 @pytest.mark.deep
 def test_volatile(shop: Project) -> None:
     sql = "select id, datediff(current_date(), date '2020-01-01') + id as days from $.cust"
-    assert failure(shop, shop.model("m", sql, KEYS)).codes == ("IDIVM-206",)
+    assert failure(shop, shop.model("m", sql, KEYS, volatile="error")).codes == ("IDIVM-206",)
     model = shop.model("m", sql, KEYS, volatile="full")
     assert [shop.refresh(model).mode for _ in range(2)] == ["create", "full"]
 

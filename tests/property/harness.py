@@ -8,14 +8,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import sqlglot
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
+from dbt_idivm.algebra.written_time import at_time
+from dbt_idivm.operators.scan import CLOCK
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.dialect import is_inlinable
-from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
+from dbt_idivm.script.dialect import encode, is_inlinable
+from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, Value, fetched_row
 from dbt_idivm.script.found_rows import find, forms, has_all
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.over_tables import over_tables
@@ -32,6 +35,8 @@ from tests.property.plans import VIEW, Options, Table, plan_of
 from tests.property.tied import COMPLETED
 
 FETCHED: tuple[Fetched, ...] = ("nothing", "rows", "keys", "rows")
+
+NOW = "now"  # a table of a batch whose only row is the time to which the clock moves
 
 __all__ = ["VIEW", "Collision", "Options", "World"]
 _CHANGE = ("_change_type", "string")
@@ -61,6 +66,14 @@ class World:
         for cache in self.plan.caches:
             self._create_feed(cache.table, tuple(self.engine.types(self._query(cache.plan)).items()))
 
+        self.read = self.plan.clock  # the expressions of the clock
+        self.values: Mapping[str, Value] = {}
+        self.time = exp.cast(exp.Literal.string("2026-02-01 10:00:00"), "timestamp")
+        if self.read:
+            self.clock_table = Table(CLOCK, tuple((each.name, each.type) for each in self.read), ())
+            self.engine.create(CLOCK, self.clock_table.columns)
+            self.content[CLOCK] = []
+
     def __enter__(self) -> World:
         return self
 
@@ -73,7 +86,7 @@ class World:
         self.build()
 
     def fill(self, rows: Mapping[str, list[Row]]) -> None:
-        for name, content in rows.items():
+        for name, content in self._with_clock(rows, is_first=True).items():
             self._replace(name, content)
 
     def build(self) -> None:
@@ -86,7 +99,7 @@ class World:
     def change(self, post: Mapping[str, list[Row]]) -> dict[str, InlineDiff]:
         """Replace the content of some tables and maintain the caches; the net diffs of both."""
         diffs: dict[str, InlineDiff] = {}
-        for name, content in post.items():
+        for name, content in self._with_clock(post).items():
             table = self._table(name)
             before, after = Counter(self.content[name]), Counter(content)
             self._replace(name, content)
@@ -131,7 +144,8 @@ class World:
             if isinstance(bound.get(scan.table), FeedDiff) and scan.key and is_asked(len(diffs[scan.table].rows))
         }
         large = frozenset((*plan.tables, target) if are_large(diffs) else ())
-        binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect, ranges=ranges, large=large)
+        changes = net_changes(plan, bound)
+        binding = Binding(changes=changes, dialect=self.engine.dialect, ranges=ranges, large=large, clock=self.clock_values())
         found = applications(plan, binding.changes, optimised=self.options.optimised)
         if found is None:
             return None
@@ -146,6 +160,28 @@ class World:
             application, reached = self._found(application, binding)
             binding = replace(binding, reached=reached)
         return render(plan, application, binding, target, fetched=fetched)
+
+    def clock_values(self) -> Mapping[str, Value]:
+        """The values of the clock that are put into statements."""
+        return self.values
+
+    def _with_clock(self, rows: Mapping[str, list[Row]], *, is_first: bool = False) -> dict[str, list[Row]]:
+        """The rows, with that of the clock if the time is among them."""
+        found = dict(rows)
+        if NOW in found:
+            ((text,),) = found.pop(NOW)
+            self.time = exp.cast(exp.Literal.string(str(text)), "timestamp")
+        if self.read and (is_first or NOW in rows):
+            row = self._evaluated()
+            found[CLOCK], self.values = [row], dict(zip((each.name for each in self.read), row, strict=True))
+        return found
+
+    def _evaluated(self) -> Row:
+        """The values of the clock. They are cast, because DuckDB has other types of sums."""
+        parsed = (at_time(sqlglot.parse_one(each.name, read="spark"), self.time) for each in self.read)
+        cells = [encode(exp.cast(value, type_of(each.type)), each.type) for value, each in zip(parsed, self.read, strict=True)]
+        (row,) = self.engine.rows(exp.Select(expressions=cells))
+        return fetched_row([each.type for each in self.read], row)
 
     def _found(self, application: Application, binding: Binding) -> tuple[Application, Mapping[str, SourceRows]]:
         """The application in the form for the rows that it can reach, and these table by table, as a refresh fetches them."""
@@ -197,8 +233,12 @@ class World:
     def answer(self) -> list[Row]:
         """The rows of the user's own SQL, run now; if it has tied rows, of the SQL with the orders completed by hand, or else of the
         planner's query."""
-        completed = completed_query(self.plan, self.engine.dialect) if self.sql not in COMPLETED else None
-        return self.engine.rows(completed) if completed is not None else self.engine.oracle(COMPLETED.get(self.sql, self.sql))
+        binding = Binding(dialect=self.engine.dialect, clock=self.values)
+        completed = completed_query(self.plan, binding) if self.sql not in COMPLETED else None
+        sql = COMPLETED.get(self.sql, self.sql)
+        if completed is not None:
+            return self.engine.rows(completed)
+        return self.engine.oracle(at_time(sqlglot.parse_one(sql, read="spark"), self.time).sql("spark") if self.read else sql)
 
     def recomputed(self) -> Counter[Row]:
         """The same without the times of writing (`test_written_times.py` has these)."""
@@ -251,10 +291,13 @@ class World:
         return list(self.engine.types(relation_query(relation, Binding(dialect=self.engine.dialect))).values())
 
     def _table(self, name: str) -> Table:
-        return next(table for table in self.tables if table.name == name)
+        return self.clock_table if name == CLOCK else next(table for table in self.tables if table.name == name)
 
     def _replace(self, name: str, rows: list[Row]) -> None:
         self.content[name] = list(rows)
+        if name == CLOCK:
+            self.engine.store(name, self.engine.dialect.rows(self.clock_table.columns, tuple(rows), "r"))
+            return
         self.engine.fill(name, self._table(name).columns, rows)
 
     def _create_feed(self, table: str, columns: Columns) -> None:

@@ -94,7 +94,7 @@ def plan_of(
 
 
 def lowered_of(tables: tuple[Table, ...], sql: str, ask: Ask | None) -> Lowered:
-    catalog = Catalog({table.name: table.info() for table in tables})
+    catalog = Catalog({table.name: table.info() for table in tables}, clock_is_input=True)
     lowered = lower(sql, catalog)
     while lowered.untyped_unions and ask is not None:
         unions = tuple(lowered.untyped_unions.values())

@@ -77,6 +77,14 @@ def advise(about: Subject, rows: dict[str, float], rates: dict[str, Rate], **mor
     return advise_on(about, Setting(rows, rates, **more))
 
 
+def test_what_reads_the_clock_is_neither_shared_nor_moved() -> None:
+    select = "select o.id, c.name from raw.orders o join raw.customers c on o.cid = c.id where o.price > year(current_date())"
+    models = planned(*(model(name, select, ORDERS, CUSTOMERS) for name in ("one", "other")))
+    found = advise(models, ROWS, {"raw.orders": Rate(inserted=1e-6)})
+    assert not found.shared
+    assert {each.model: each.is_maintained for each in found.upkeep} == {"one": True, "other": True}
+
+
 def test_few_changes_are_maintained_and_many_rebuild() -> None:
     models = planned(BY_NAME, BY_ORDER)
     few = advise(models, ROWS, {"raw.orders": Rate(inserted=1e-6)})

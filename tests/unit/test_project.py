@@ -389,11 +389,12 @@ def test_a_type_has_one_spelling() -> None:
 
 
 def test_what_the_config_makes_an_error(tmp_path: Path) -> None:
-    """The clock is one by default, except as a time of writing; what has no rule is one where the user wants it."""
+    """A user's name is one by default, and the clock where the user wants it, as is what has no rule."""
     (tmp_path / "target").mkdir()
     models = (
         model("drawn", "select id, rand() as r from raw.orders", ORDERS),
         model("strict", "select id, rand() as r from raw.orders", ORDERS, on_unsupported="error"),
+        model("named", "select id from raw.orders where current_user() = 'a'", ORDERS),
         model("timed", "select id from raw.orders where id < unix_timestamp()", ORDERS),
         model("loaded", "select id, current_timestamp() as t from raw.orders", ORDERS),
         model("strictly", "select id, current_timestamp() as t from raw.orders", ORDERS, volatile="error"),
@@ -404,6 +405,6 @@ def test_what_the_config_makes_an_error(tmp_path: Path) -> None:
     (tmp_path / "target" / "manifest.json").write_text(json.dumps(manifest(*models)))
     result = CliRunner().invoke(main, ["explain", "--project", str(tmp_path)], env={"COLUMNS": "200"})
     lines = {line.split("│")[0].strip(): line.split("│")[1].strip() for line in result.output.splitlines() if "│" in line}
-    fails = dict.fromkeys(("strict", "timed", "strictly", "logged"), "the run fails")
+    fails = dict.fromkeys(("strict", "named", "strictly", "logged"), "the run fails")
     rebuilt = dict.fromkeys(("drawn", "anew"), "rebuilt on each run")
-    assert lines == {**fails, **rebuilt, "loaded": "by i-diffs", "waits": "not known"}
+    assert lines == {**fails, **rebuilt, "timed": "by i-diffs", "loaded": "by i-diffs", "waits": "not known"}

@@ -28,7 +28,7 @@ MOVED, STAYED = SimpleNamespace(moved=True), SimpleNamespace(moved=False)
 
 def observed(ways: Any, *moves: Any, reason: Any = None) -> Observed:
     planned = SimpleNamespace(plan=ways and SimpleNamespace(ways=ways), why_no_plan=None if ways else REFUSAL)
-    work = cast(Work, SimpleNamespace(planned=planned))
+    work = cast(Work, SimpleNamespace(planned=planned, stored=SimpleNamespace(state=None)))
     return Observed(work, reason, {str(number): move for number, move in enumerate(moves)})
 
 

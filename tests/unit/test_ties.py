@@ -10,6 +10,7 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.explain import explain, maintained
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ties import completed_query, ties
@@ -88,9 +89,9 @@ def test_explain_says_it() -> None:
 
 
 def test_the_completed_query() -> None:
-    query = completed_query(planned("SELECT v, row_number() OVER (ORDER BY d) AS n FROM t"), DELTA)
+    query = completed_query(planned("SELECT v, row_number() OVER (ORDER BY d) AS n FROM t"), Binding())
     assert query is not None and "ORDER BY t.d, t.k" in " ".join(DELTA.sql(query).split())
-    assert completed_query(planned("SELECT v, row_number() OVER (ORDER BY k) AS n FROM t"), DELTA) is None
+    assert completed_query(planned("SELECT v, row_number() OVER (ORDER BY k) AS n FROM t"), Binding()) is None
 
 
 SQL = "select id, row_number() over (partition by name order by name) as n from main.o"

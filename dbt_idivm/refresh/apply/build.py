@@ -171,7 +171,8 @@ def _build(work: Work) -> Build:
         query = pinned_query(job.dialect, job.request.sql, planned.inputs)
         return Build(planned.table, query, (), None, _properties(job, planned), state)
     versions = {found.table: found.version for found in planned.inputs.tables.values() if found.version is not None}
-    return planned_build(work, plan, full_query(plan, Binding(versions, dialect=job.dialect)), state)
+    binding = Binding(versions, dialect=job.dialect, clock=planned.clock.values if planned.clock is not None else {})
+    return planned_build(work, plan, full_query(plan, binding), state)
 
 
 def planned_build(work: Work, plan: Plan, query: exp.Expr, state: State) -> Build:
@@ -190,7 +191,8 @@ def planned_build(work: Work, plan: Plan, query: exp.Expr, state: State) -> Buil
 
 
 def _properties(job: Job, planned: Planned) -> dict[str, Any]:
-    request, query = job.request, completed_query(planned.plan, job.dialect) if planned.plan is not None else None
+    request, binding = job.request, Binding(dialect=job.dialect, is_written=True)
+    query = completed_query(planned.plan, binding) if planned.plan is not None else None
     completed = {} if query is None else {COMPLETED: job.dialect.sql(query)}
     return {
         VIEW: planned.table,

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import Finding, finding
+from dbt_idivm.operators.scan import CLOCK
 from dbt_idivm.refresh.apply.diffs import logging
 from dbt_idivm.refresh.apply.source import fetched_source, reached_rows
 from dbt_idivm.refresh.apply.watermark import consumed, guard_of, move_watermark, new_state, not_applied, own_commit, unchanged
@@ -73,7 +74,8 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
         return (yield from _failed(job.client, planned, changes, failure))
     job.client.invocation.forget(stored.table)
     inputs = input_changes(job.request, planned, changes)
-    return outcome(job, Result("incremental", planned.hidden, inputs, effect, *strategy(planned, script.application)), planned)
+    how, clock = strategy(planned, script.application), CLOCK in changes.net.diffs
+    return outcome(job, Result("incremental", planned.hidden, inputs, effect, *how, clock=clock), planned)
 
 
 def _answered(work: Work, ready: Ready, asked: BoundQuestion, new: State) -> Steps[tuple[BoundScript, Effect]]:
@@ -194,7 +196,13 @@ def question(work: Work, ready: Ready) -> BoundQuestion | None:
 def _binding(work: Work, ready: Ready) -> Binding:
     large = frozenset(table for table, size in work.planned.sizes.items() if size.rows >= MANY_ROWS)
     return Binding(
-        ready.changes.versions, ready.changes.net, work.job.dialect, few=ready.few, ranges=ready.changes.ranges, large=large
+        ready.changes.versions,
+        ready.changes.net,
+        work.job.dialect,
+        few=ready.few,
+        ranges=ready.changes.ranges,
+        large=large,
+        clock=work.planned.clock.values if work.planned.clock is not None else {},
     )
 
 

@@ -66,6 +66,7 @@ def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | N
         writes=writes_after(before),
         former=_given_up(work, inputs),
         times=planned.times,
+        clock=planned.clock if planned.plan is not None else None,
     )
 
 

@@ -13,8 +13,10 @@ from dbt_idivm.context import PlainView
 from dbt_idivm.definition.facts import DescribedFunction, Facts, Table
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.lower import tables_in
+from dbt_idivm.frontend.replace_clock import replace_clock
 from dbt_idivm.frontend.replace_tables import replace_tables
 from dbt_idivm.refresh.catalog import history, state
+from dbt_idivm.refresh.catalog.clock import Clock
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.plain_views import plain_view, quoted, view_digest, with_columns
 from dbt_idivm.refresh.catalog.relations import IDS, Described, describe
@@ -167,16 +169,17 @@ def _unfit(found: Input) -> list[Finding]:
     return [] if found.facts.has_feed else [finding(303, source=found.table)]
 
 
-def pinned_query(dialect: Dialect, sql: str, inputs: Inputs) -> exp.Expr:
-    """The text of the user's SELECT, with its tables at their pinned versions and its views expanded. Used for views without a
-    plan.
+def pinned_query(dialect: Dialect, sql: str, inputs: Inputs, clock: Clock | None = None) -> exp.Expr:
+    """The text of the user's SELECT, with its tables at their pinned versions and its views expanded, at the time of `clock`, if
+    there is one. Used for views without a plan.
 
     Everything except the tables stays as the user wrote it, because the parser may not understand a query without a plan.
     """
-    return verbatim(_pinned_text(dialect, sql, inputs))
+    return verbatim(_pinned_text(dialect, sql, inputs, clock))
 
 
-def _pinned_text(dialect: Dialect, sql: str, inputs: Inputs) -> str:
+def _pinned_text(dialect: Dialect, sql: str, inputs: Inputs, clock: Clock | None) -> str:
+    sql = sql if clock is None else replace_clock(sql, clock.timestamp)
     if inputs.unread is not None:
         return sql
 
@@ -184,7 +187,7 @@ def _pinned_text(dialect: Dialect, sql: str, inputs: Inputs) -> str:
         alias = None if table.alias else exp.TableAlias(this=quoted(table.name))
         if name in inputs.views:
             view = inputs.views[name]
-            query = with_columns(view, verbatim(_pinned_text(dialect, view.text, inputs)))
+            query = with_columns(view, verbatim(_pinned_text(dialect, view.text, inputs, clock)))
             return dialect.sql(exp.Subquery(this=query, alias=alias))
         if name in inputs.tables and not table.args.get("version"):
             return dialect.sql(_pinned(dialect, inputs.tables[name], alias), pretty=False)

@@ -17,6 +17,7 @@ from dbt_idivm.cost.sizes import Size
 from dbt_idivm.definition.fingerprint import CACHES
 from dbt_idivm.digests import digest
 from dbt_idivm.refresh.catalog import note
+from dbt_idivm.refresh.catalog.clock import Clock
 from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.relation_name import name_parts
 
@@ -67,7 +68,7 @@ class State:
     `unverified`: input → its version when its key was last looked up, if rebuilds have not done so since (ADR 0022). `layouts`:
     table → how its files stored the columns when it was described. `writes`: number of refreshes since the rows were built.
     `kept`: caches chosen by cost. `former`: caches of the previous state, which may still exist if the run was interrupted.
-    `times`: column that has the time of writing → its definition.
+    `times`: column that has the time of writing → its definition. `clock`: the time, and the values of the clock at it.
     `note`: message of the commit to people; it is ignored when states are compared.
     """
 
@@ -89,6 +90,7 @@ class State:
     writes: int = 0
     former: tuple[str, ...] = ()
     times: Mapping[str, str] = field(default_factory=dict)
+    clock: Clock | None = None
     note: Note = field(default_factory=Note, compare=False)
 
     @property
@@ -120,9 +122,8 @@ class State:
     def json(self) -> str:
         """One line of ASCII without `$` and without SQL quotes and comments. It is sent in a SET command, and Spark may
         substitute variables in its text."""
-        state = {
-            name: value for name, value in asdict(self).items() if name not in (("note",) if self.times else ("note", "times"))
-        }
+        left_out = {"note", *(() if self.times else ("times",)), *(() if self.clock else ("clock",))}
+        state = {name: value for name, value in asdict(self).items() if name not in left_out}
         parts = ({MARK: FORMAT, **state}, self.note.said)
         text = " ".join(json.dumps(each, ensure_ascii=True, separators=(",", ":"), sort_keys=True) for each in parts if each)
         return _OF_SQL.sub(lambda found: "".join(f"\\u{ord(each):04x}" for each in found[0]), text)
@@ -149,13 +150,14 @@ def _state(found: dict[str, Any], of_commit: Note) -> State | None:
         )
         known = found.pop("sizes", None)
         read = {name: sizes.read(each) for name, each in known.items()} if isinstance(known, dict) else {}
-        kept = found.pop("kept", None) or {}
+        kept, clock = found.pop("kept", None) or {}, found.pop("clock", None)
         return State(
             inputs=inputs,
             unverified=unverified,
             note=of_commit,
             former=tuple(found.pop("former", ())),
             times=dict(found.pop("times", {})),
+            clock=None if clock is None else Clock(**clock),
             kept=Kept(tuple(kept.get("subviews", ())), float(kept.get("saved", 0)), int(kept.get("failures", 0))),
             sizes={name: size for name, size in read.items() if size is not None},
             **found,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.operators.scan import CLOCK
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import changed_keys, for_plan, has_classes, net_diff
 from dbt_idivm.refresh.changes.proving import GAP, Unproven, by_difference
@@ -47,11 +48,18 @@ class Changes:
 
 
 def read_changes(
-    client: Client, plan: Plan, inputs: Sequence[KeyedInput], verify: str, moves: Mapping[str, Move], sizes: Mapping[str, Size]
+    client: Client,
+    plan: Plan,
+    inputs: Sequence[KeyedInput],
+    verify: str,
+    moves: Mapping[str, Move],
+    sizes: Mapping[str, Size],
+    clock: InlineDiff | None = None,
 ) -> Steps[Changes | Finding]:
     """The net diffs from which `plan` is refreshed; or a reason to rebuild if they cannot be used.
 
-    `verify`: the model's setting. `sizes`: sizes of the tables, where known. Raises IDIVM-306 if a net diff violates a key.
+    `verify`: the model's setting. `sizes`: sizes of the tables, where known. `clock`: the net diff of the clock, if it moved.
+    Raises IDIVM-306 if a net diff violates a key.
     """
     found: dict[str, NetDiff] = {}
     ranges: dict[str, Ranges] = {}
@@ -64,7 +72,7 @@ def read_changes(
         if isinstance(checked, Finding):
             return checked
         moves[move.table], found[move.table], ranges[move.table] = checked
-    diffs = for_plan(plan, found, moves)
+    diffs = {**for_plan(plan, found, moves), **({} if clock is None else {CLOCK: clock})}
     return (yield from _unreadable(client, plan, diffs, moves)) or Changes(moves, _classified(plan, diffs, inputs, moves), ranges)
 
 

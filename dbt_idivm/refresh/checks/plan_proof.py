@@ -24,6 +24,7 @@ from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.aggregate import Aggregate, Call
 from dbt_idivm.passes.void_keys import compared
+from dbt_idivm.refresh.catalog.clock import Clock
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query
 from dbt_idivm.refresh.checks.ambiguous_literals import numbers_in_literals
 from dbt_idivm.refresh.checks.bag_difference import differences
@@ -113,6 +114,7 @@ class Question:
     plan: Plan
     inputs: Inputs
     dialect: Dialect
+    clock: Clock | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -128,9 +130,14 @@ class Question:
         """The plan with its caches replaced by their queries."""
         return over_tables(self.plan, self.plan.caches)
 
-    def stored(self, versions: Mapping[str, int]) -> exp.Select:
+    @property
+    def stored(self) -> exp.Select:
         """The query whose rows are stored."""
-        return full_query(self.over_tables, Binding(versions, dialect=self.dialect))
+        return self._query(self.over_tables)
+
+    def _query(self, plan: Plan) -> exp.Select:
+        clock = self.clock.values if self.clock is not None else {}
+        return full_query(plan, Binding(self.versions, dialect=self.dialect, clock=clock))
 
     @property
     def versions(self) -> dict[str, int]:
@@ -141,13 +148,12 @@ class Question:
         """What the planner understood: the compared columns of the stored rows, without guards, and with the user's orders. A
         guard can only fail, and the build will show that."""
         plan = replace(self.over_tables, root=without_ties(self.over_tables.root))
-        query = full_query(plan, Binding(self.versions, dialect=self.dialect))
-        return self._of_compared(cast(exp.Select, without_guards(query)))
+        return self._of_compared(cast(exp.Select, without_guards(self._query(plan))))
 
     @property
     def theirs(self) -> exp.Expr:
         """The user's SELECT."""
-        return pinned_query(self.dialect, self.sql, self.inputs)
+        return pinned_query(self.dialect, self.sql, self.inputs, self.clock)
 
     # Wrong without it: Spark's plans have the time at which each of the two queries was planned.
     @property
@@ -160,7 +166,8 @@ class Question:
 
     def key(self, fingerprint: Mapping[str, str]) -> str:
         """Hash that is equal for the same SELECT, read in the same way by the same version of the planner."""
-        return digest(planner_version(), self.dialect.sql(self.stored({})), dict(fingerprint))
+        query = full_query(self.over_tables, Binding(dialect=self.dialect))
+        return digest(planner_version(), self.dialect.sql(query), dict(fingerprint))
 
 
 @cache
@@ -197,7 +204,7 @@ def _difference(client: Client, question: Question) -> Steps[tuple[str | None, s
     """A difference in names and types (None if there is none), and the evidence if the plans differ or prove nothing ("" if they
     are equal)."""
     theirs, ours = client.dialect.sql(question.theirs_compared), client.dialect.sql(question.ours)
-    stored_sql = client.dialect.sql(question.stored(question.versions))
+    stored_sql = client.dialect.sql(question.stored)
     wanted = yield from client.columns(client.dialect.sql(question.theirs), _THEIRS)
     try:
         stored = yield from client.columns(stored_sql, _OURS)

@@ -70,7 +70,7 @@ def decide(seen: Observed) -> Steps[Decision]:
     look_up = partial(verify_left, job.client, planned.keyed_inputs, state, job.config.verify)
     try:
         changes = yield from read_changes(
-            job.client, planned.plan, planned.keyed_inputs, job.config.verify, seen.moves, planned.sizes
+            job.client, planned.plan, planned.keyed_inputs, job.config.verify, seen.moves, planned.sizes, seen.clock
         )
     except IdivmError:
         # an apparent violation may be of a key that was broken when a rebuild read it, and holds now
@@ -96,10 +96,10 @@ def _timed(decision: Decision, started: float, decided: float) -> Decision:
 
 
 def choose_ways(seen: Observed) -> tuple[Way, ...] | Finding:
-    """The possible ways in order of preference, empty if no input moved; or the reason to rebuild."""
+    """The possible ways in order of preference, empty if neither an input nor the clock moved; or the reason to rebuild."""
     if seen.reason is not None:
         return seen.reason
-    if not any(move.moved for move in seen.moves.values()):
+    if not any(move.moved for move in seen.moves.values()) and seen.clock is None:
         return ()
     planned = seen.work.planned
     if planned.plan is None:

@@ -15,7 +15,7 @@ from dbt_idivm.cost.sizes import Size, of_rows, width
 from dbt_idivm.cost.work import READING, ClassSizes, Situation, TableChanges, expected, incremental, rebuild, source_rows
 from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.operators.scan import DiffClass
+from dbt_idivm.operators.scan import CLOCK, DiffClass
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.catalog.state import Consumed
 from dbt_idivm.refresh.changes.moves import BROADCAST_ROWS, Move
@@ -81,7 +81,8 @@ class Costs:
 
     def situation(self, changes: ClassSizes) -> Situation:
         work = self.seen.work
-        return Situation(self.plan, work.planned.sizes, self.seen.view, changes, rewrites=not work.job.config.deletion_vectors)
+        sizes = {**work.planned.sizes, **({CLOCK: Size(1, 1)} if self.plan.clock else {})}
+        return Situation(self.plan, sizes, self.seen.view, changes, rewrites=not work.job.config.deletion_vectors)
 
     def expected(self) -> Situation:
         """The situation before net diffs are read, at its best: what costs more than a rebuild even then certainly does."""

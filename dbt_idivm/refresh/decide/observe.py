@@ -11,12 +11,15 @@ from sqlglot import exp
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.catalog import sizes
+from dbt_idivm.refresh.catalog.clock import moved_clock
 from dbt_idivm.refresh.catalog.retention import NAMES, age, in_words
+from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.changes.moves import Move, moves
 from dbt_idivm.refresh.decide.difference import difference, kept_layout
 from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.script.diff import InlineDiff
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,12 @@ class Observed:
     reason: Finding | None
     moves: Mapping[str, Move] = field(default_factory=dict)
     view: Size | None = None
+
+    @property
+    def clock(self) -> InlineDiff | None:
+        """The net diff of the clock; None if it did not move."""
+        state = self.work.stored.state
+        return None if state is None else moved_clock(state.clock, self.work.planned.clock)
 
 
 def observe_stored(work: Work) -> Steps[Observed]:
@@ -52,7 +61,17 @@ def observe_stored(work: Work) -> Steps[Observed]:
         reason = finding(402, what="changes whose keys were not checked (`verify`)")
     if reason is None and not planned.repeatable:
         reason = planned.why_no_plan
+    if reason is None and not _reads_same_clock(stored.state, planned):
+        reason = finding(402, what="other expressions of the clock")
     return Observed(replace(work, planned=planned), reason)
+
+
+def _reads_same_clock(state: State | None, planned: Planned) -> bool:
+    """Whether the stored rows were computed from values of the expressions that the plan reads."""
+    before = state.clock if state is not None else None
+    if before is None or planned.clock is None:
+        return before is None and planned.clock is None
+    return before.types == planned.clock.types
 
 
 def observe_inputs(seen: Observed) -> Steps[Observed]:

@@ -29,7 +29,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Result:
-    """What a refresh did. `hidden`: whether the model is a view over its ID-extended table."""
+    """What a refresh did. `hidden`: whether the model is a view over its ID-extended table. `clock`: whether the clock moved."""
 
     mode: Mode
     hidden: bool
@@ -38,6 +38,7 @@ class Result:
     strategy: str | None = None
     reason: str | None = None
     caches: tuple[str, ...] = ()  # relations
+    clock: bool = False
 
 
 def outcome(job: Job, result: Result, planned: Planned | None = None) -> Outcome:
@@ -67,7 +68,8 @@ def message(result: Result, statements: int) -> str:
         parts.append(_count(effect.inserted, "row"))
     if result.mode == "incremental":
         changed = sum(1 for change in result.inputs.values() if change.rows != 0 and change.from_version != change.to_version)
-        parts += [f"+{effect.inserted} ~{effect.updated} -{effect.deleted}", f"{_count(changed, 'input')} changed"]
+        moved = " and the clock" if result.clock else ""
+        parts += [f"+{effect.inserted} ~{effect.updated} -{effect.deleted}", f"{_count(changed, 'input')}{moved} changed"]
     if result.mode == "noop":
         parts.append("nothing changed")
     if result.reason and result.mode in ("create", "full"):

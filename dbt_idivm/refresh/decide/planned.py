@@ -10,6 +10,7 @@ from dbt_idivm.definition.compiling import Compiled
 from dbt_idivm.definition.fingerprint import LAYOUT, fingerprint, used_columns
 from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import Finding
+from dbt_idivm.refresh.catalog.clock import Clock
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.relations import Described
@@ -44,6 +45,7 @@ class Planned:
     compiled: Compiled | None = None
     kept: Kept = field(default_factory=Kept)
     sizes: Mapping[str, Size] = field(default_factory=dict)  # table → size, if known; for estimates only
+    clock: Clock | None = None  # if the plan reads it
     times: Mapping[str, str] = field(default_factory=dict)  # column → the time of writing that it has, with a plan or without
 
     def laid_out(self, layout: str) -> Planned:
@@ -105,7 +107,7 @@ def with_cache(planned: Planned, cache: Cache, facts: Described, commit: Commit)
 def question(job: Job, planned: Planned) -> Question:
     """The question whether the plan means what the SELECT means, over base inputs."""
     assert planned.plan is not None
-    return Question(job.request.sql, planned.plan, replace(planned.inputs, tables=planned.own_inputs), job.dialect)
+    return Question(job.request.sql, planned.plan, replace(planned.inputs, tables=planned.own_inputs), job.dialect, planned.clock)
 
 
 def proof_key(job: Job, planned: Planned) -> str:

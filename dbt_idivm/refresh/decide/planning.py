@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from dbt_idivm.definition.define import define
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
+from dbt_idivm.refresh.catalog.clock import clock_of
 from dbt_idivm.refresh.catalog.inputs import Inputs, look_up
 from dbt_idivm.refresh.catalog.relations import INPUTS, describe
 from dbt_idivm.refresh.catalog.state import NEVER, Kept
@@ -47,6 +48,12 @@ def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[
         subviews = tuple(each for each in kept.subviews if each in candidates)
         kept = replace(kept, subviews=subviews, saved=kept.saved if subviews else 0.0)
     planned = replace(planned_model(job, inputs, keys, found.plan, None), compiled=found, kept=kept, times=definition.times)
+    if found.plan.clock:
+        try:
+            planned = replace(planned, clock=(yield from clock_of(job.client, found.plan.clock)))
+        except IdivmError as error:
+            reason = yield from _reason(job, error)
+            return replace(planned_model(job, inputs, keys, None, reason, error.codes), times=definition.times)
     known = known_proof(stored, ignored=job.request.full_refresh)
     if known is None or known.refusal is None or known.key != proof_key(job, planned):
         return planned
@@ -65,7 +72,9 @@ def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
     if job.config.on_unsupported == "error":
         raise IdivmError(refusal)
     inputs = replace(planned.inputs, tables=planned.own_inputs)
-    model = planned_model(job, inputs, planned.keys, None, refusal, (refusal.code,))
+    # a rebuild of a model that reads the clock may give other rows, though no input has changed
+    codes = (refusal.code, *(("IDIVM-206",) if planned.clock is not None else ()))
+    model = planned_model(job, inputs, planned.keys, None, refusal, codes)
     return replace(model, proof=misread, times=planned.times)
 
 

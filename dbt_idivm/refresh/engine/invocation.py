@@ -35,6 +35,7 @@ class Invocation:
 
     def __init__(self, experience: Experience | None = None, warm_up: int = 2, choose: Chooser = cheapest) -> None:
         self._guard = threading.Lock()
+        self._time: int | None = None
         self._slots: dict[Hashable, _Slot] = {}
         self.warm_up = warm_up
         self.has_learned = False
@@ -106,6 +107,14 @@ class Invocation:
     def now(self) -> dt.datetime:
         """The current time, for the age of commits; tests replace it."""
         return dt.datetime.now(dt.UTC)
+
+    @property
+    def time(self) -> int:
+        """The time of this invocation, in microseconds since 1970: that at which it was first asked for."""
+        with self._guard:
+            if self._time is None:
+                self._time = round((self.now() - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) / dt.timedelta(microseconds=1))
+            return self._time
 
     def once(self, key: Hashable, steps: Callable[[], Steps[T]]) -> Steps[T]:
         """The result of `steps`, which run only the first time. Failures are not remembered."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dbt_idivm.errors import Finding, finding
+from dbt_idivm.operators.scan import scans
 from dbt_idivm.project import Project, label
 from dbt_idivm.tools.advice.caching import Cached, cached
 from dbt_idivm.tools.advice.clustering import Clustered, clustered
@@ -102,6 +103,8 @@ def advise(
     that the setting's experience is from."""
     models = tuple(project.maintained.planned())
     trees = {each.name: project.maintained.tree(each) for each in models}
+    # what reads the clock has other rows at the time of another model
+    trees = {name: tree for name, tree in trees.items() if not any(each.is_clock for each in scans(tree))}
     first = Estimates(models, setting)
     upkeep = first.all()
     # a model has the same number of rows whatever is stored between it and its base tables

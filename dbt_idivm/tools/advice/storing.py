@@ -244,12 +244,13 @@ def decide(user: Project, maintained: Project, setting: Setting) -> Deciding:
     return deciding
 
 
-# Wrong without the times: the rows of a view have the time of the query, and those of a table the time of the last run. Wrong
-# without the ties: only a maintained table has an order of tied rows that stays.
+# Wrong without times and clock: the rows of a view have the time of the query, and those of a table the time of the last run.
+# Wrong without the ties: only a maintained table has an order of tied rows that stays.
 def _may_be_moved(project: Project, node: Node) -> bool:
     """Whether the model has a plan, and the same rows however it is stored."""
     try:
         plan = project.plan(node)
-        return node.get("language", "sql") == "sql" and bool(plan.columns) and not plan.times and not ties(plan)
+        is_of_run = plan.times or plan.clock or ties(plan)
+        return node.get("language", "sql") == "sql" and bool(plan.columns) and not is_of_run
     except (IdivmError, SchemaFileError):
         return False

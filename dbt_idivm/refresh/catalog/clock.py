@@ -1,0 +1,79 @@
+"""The values of the clock that a view was computed from.
+
+One invocation has one time. The engine evaluates the expressions of the clock in a view at that time, in the zone of the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import DIALECT
+from dbt_idivm.algebra.written_time import at_time
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.frontend.text import Text
+from dbt_idivm.operators.scan import CLOCK, Attribute
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.protocol import Statement
+from dbt_idivm.script.dialect import decode, encode, literal
+from dbt_idivm.script.diff import InlineDiff, Value, fetched_row
+
+
+@dataclass(frozen=True)
+class Clock:
+    """`at`: the time, in microseconds since 1970. `values`: expression → its value at that time. `types`: expression → type."""
+
+    at: int
+    values: Mapping[str, Value] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def timestamp(self) -> exp.Expr:
+        return decode(literal(self.at), "timestamp")
+
+
+def moved_clock(before: Clock | None, now: Clock | None) -> InlineDiff | None:
+    """The net diff of the clock; None if every expression has the same value. Both have the same expressions."""
+    if before is None or now is None or before.values == now.values:
+        return None
+    names = tuple(now.values)
+    old, new = (tuple(each.values[name] for name in names) for each in (before, now))
+    return InlineDiff(names, ((old, -1), (new, 1)))
+
+
+def clock_of(client: Client, read: Sequence[Attribute]) -> Steps[Clock]:
+    """The clock in this invocation, with the values of these expressions. Raises IDIVM-206 if one has another type."""
+    at = client.invocation.time
+    if not read:
+        return Clock(at)
+    read = sorted(read, key=lambda each: each.name)  # as a state has them
+    key = ("clock", CLOCK, *((each.name, each.type) for each in read))
+    return (yield from client.once(key, lambda: _evaluated(client, at, read)))
+
+
+def _evaluated(client: Client, at: int, read: Sequence[Attribute]) -> Steps[Clock]:
+    time = Clock(at).timestamp
+    values = [at_time(_parsed(each.name), time) for each in read]
+    cells = [encode(value.copy(), each.type) for value, each in zip(values, read, strict=True)]
+    kinds = [exp.Anonymous(this="TYPEOF", expressions=[value]) for value in values]
+    query = exp.Select(expressions=[exp.alias_(each, f"c{number}") for number, each in enumerate((*cells, *kinds), 1)])
+    found = yield from client.ask(Statement(client.dialect.sql(query), "metadata", "evaluate the clock"))
+    (row,) = found.rows
+    for each, kind in zip(read, row[len(read) :], strict=True):
+        if str(kind).lower() != each.type:
+            raise IdivmError(finding(206, function=f"{each.name}, which has the type {kind} and not {each.type},"))
+    row_of_values = fetched_row([each.type for each in read], tuple(row[: len(read)]))
+    names = [each.name for each in read]
+    return Clock(at, dict(zip(names, row_of_values, strict=True)), {each.name: each.type for each in read})
+
+
+def _parsed(expression: str) -> exp.Expr:
+    """The expression of a column of the clock. It was printed by the front end, and is read as the front end reads it."""
+    tree = Text(f"SELECT {expression}").parse()
+    assert not isinstance(tree, Finding), expression
+    found: exp.Expr = tree.selects[0].unalias()
+    assert found.sql(DIALECT) == expression, "an expression of the clock is not read as it was printed"
+    return found
