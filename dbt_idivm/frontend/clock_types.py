@@ -1,4 +1,7 @@
-"""The types of constant expressions of the clock, where they are certain."""
+"""The types of constant expressions of the clock, where they are certain.
+
+What may fail has none: constants are evaluated for each refresh, and the query may never do so.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from dbt_idivm.algebra.types import name_of_type, type_of
-from dbt_idivm.algebra.written_time import is_clock
+from dbt_idivm.algebra.written_time import clock_calls, is_clock
 from dbt_idivm.frontend.families import is_variable
 from dbt_idivm.frontend.refuse import own_functions
 
@@ -18,7 +21,13 @@ _OF_FUNCTIONS: Mapping[str, str] = {
     **dict.fromkeys(("year", "quarter", "month", "weekofyear", "dayofmonth", "dayofweek", "dayofyear", "weekday", "hour"), "int"),
     "date_format": "string",
 }
-_CASTS = frozenset({"date", "timestamp", "timestamp_ntz", "int", "bigint", "string"})
+_TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
+# Type → the types to which a cast cannot fail.
+_CASTS: Mapping[str | None, frozenset[str]] = {
+    **dict.fromkeys(_TIMES, _TIMES | {"string"}),
+    **dict.fromkeys(("int", "bigint"), frozenset({"bigint", "string"})),
+    "string": frozenset({"string"}),
+}
 _UNITS = frozenset({"DAY", "DAYS", "MONTH", "MONTHS", "YEAR", "YEARS"})  # of which a date with an interval is a date
 
 
@@ -40,13 +49,17 @@ def _type(node: exp.Expr) -> str | None:
         return _type(node.this)
     if isinstance(node, exp.Cast):
         name = name_of_type(node.to)
-        return name if name in _CASTS else None
+        return name if name in _CASTS.get(_type(node.this), ()) else None
     if isinstance(node, exp.Add | exp.Sub):
         return _of_sum(_type(node.left), node.right.unnest())
     if not isinstance(node, exp.Func) or (isinstance(node, exp.TsOrDsToDate) and isinstance(node.parent, exp.Func)):
         return None  # sqlglot adds conversions to the arguments of functions, which it does not print
-    functions = own_functions(node)
-    return _OF_FUNCTIONS.get(functions[0]) if len(functions) == 1 else None
+    functions, read = own_functions(node), [_argument(each) for each in node.iter_expressions() if clock_calls(each)]
+    return _OF_FUNCTIONS.get(functions[0]) if len(functions) == 1 and all(_type(each) in _TIMES for each in read) else None
+
+
+def _argument(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.TsOrDsToDate | exp.TimeStrToTime) else node
 
 
 def _of_sum(left: str | None, right: exp.Expr) -> str | None:

@@ -36,7 +36,7 @@ from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_outputs, incomparable_rows
 from dbt_idivm.frontend.user_functions import with_types
 from dbt_idivm.frontend.variants import Variants
-from dbt_idivm.frontend.written_times import divided, other_uses, perhaps_columns, refused_calls
+from dbt_idivm.frontend.written_times import divided, has_other_words, other_uses, perhaps_columns, refused_calls
 
 __all__ = ["Lowered", "lower", "tables_in"]
 
@@ -74,6 +74,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     queries = ((text, tree), *views.values())
     obstacles = [found for each in queries for found in _obstacles(*each, catalog)]
     obstacles += perhaps_columns(queries, catalog)
+    is_input = catalog.clock_is_input and not has_other_words(queries)
     clock = [found for its, query in queries for found in refused_calls(query, its)]
     raise_all(_with_clock(obstacles, clock))
     for _, query in queries:
@@ -101,7 +102,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
         findings.extend(clock_texts(guarded, text, catalog.functions))
     raise_all(_with_clock(_once_a_column(findings), clock))
     attributes, times = divided(root, output) if clock else (output, ())
-    timed = ClockInput(lowering.names) if clock and catalog.clock_is_input else None
+    timed = ClockInput(lowering.names) if clock and is_input else None
     root = root if timed is None else timed.read(root, frozenset(attribute for _, attribute in attributes))
     raise_all(other_uses(root, attributes, clock) if clock else [])
     below = below if timed is None else [timed.instead.get(node, node) for node in below]

@@ -16,8 +16,20 @@ _NAMED = frozenset({TokenType.STRING, TokenType.RAW_STRING, TokenType.IDENTIFIER
 
 def replace_clock(sql: str, timestamp: exp.Expr) -> str:
     """`sql` at the time `timestamp`. A column of the name of a function must have a qualifier or quotes."""
+    for start, end, name in reversed(_found(sql)):
+        sql = sql[:start] + at_time(exp.Anonymous(this=name), timestamp).sql(DIALECT) + sql[end:]
+    return sql
+
+
+def bare_words(sql: str) -> int:
+    """How many words `replace_clock` takes for a call without brackets."""
+    return sum(end - start == len(name) for start, end, name in _found(sql))
+
+
+def _found(sql: str) -> list[tuple[int, int, str]]:
+    """(start, end, function) of each call, from left to right."""
     tokens = tokens_of(sql)
-    spans = []
+    found = []
     after_dot = {id(later) for first, later in pairwise(tokens) if first.token_type == TokenType.DOT}
     for place, token in enumerate(tokens):
         name = token.text.lower()
@@ -27,7 +39,5 @@ def replace_clock(sql: str, timestamp: exp.Expr) -> str:
         is_call = behind == [TokenType.L_PAREN, TokenType.R_PAREN]
         if is_call or (name in _BARE and behind[:1] != [TokenType.L_PAREN]):
             end = tokens[place + 2].end if is_call else token.end
-            spans.append((token.start, end + 1, at_time(exp.Anonymous(this=name), timestamp).sql(DIALECT)))
-    for start, end, text in reversed(spans):
-        sql = sql[:start] + text + sql[end:]
-    return sql
+            found.append((token.start, end + 1, name))
+    return found

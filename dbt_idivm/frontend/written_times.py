@@ -18,6 +18,7 @@ from dbt_idivm.algebra.types import infer_type, is_cut
 from dbt_idivm.algebra.written_time import WrittenTime, clock_calls
 from dbt_idivm.context import Catalog
 from dbt_idivm.errors import Finding, finding
+from dbt_idivm.frontend.replace_clock import bare_words
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.passes.attributes import prune_attributes
 
@@ -60,6 +61,11 @@ def perhaps_columns(queries: Sequence[tuple[Text, exp.Query]], catalog: Catalog)
             or any(word in s.lower() for s in texts)
         ):
             yield finding(206, text.place(call), function=f"{word}, which is also the name of a column,")
+
+
+def has_other_words(queries: Sequence[tuple[Text, exp.Query]]) -> bool:
+    """Whether some alias or field has the name of a function of the clock without brackets. In the text they look the same."""
+    return any(bare_words(text.sql) != sum(map(_is_bare, clock_calls(query))) for text, query in queries)
 
 
 def _is_bare(call: exp.Expr) -> bool:

@@ -110,7 +110,9 @@ class StatementBinder(Aliases):
 
     def table(self, scan: Scan) -> Block:
         if scan.is_clock and scan.state == "pre" and scan.table in self.binding.changes.diffs:
-            return self.diff(DiffRows(scan, "minus", scan.columns))
+            old = DiffRows(scan, "minus", scan.columns)
+            # an occurrence whose own values are the same has no old row, even though the time moved
+            return self.diff(old) if self.binding.changes.rows(old) else self._post_state(scan)
         if scan.state == "post" or scan.table not in self.binding.changes.diffs:
             return self._post_state(scan)
         minus = self.diff(DiffRows(scan, "minus", scan.columns))

@@ -1191,6 +1191,13 @@ DIRECTED = {
     **LATERALS,
     **WINDOWS,
     **ELEMENTS,
+    # The stored sum is 1, and the one that is computed again (1e16 + 1) - 1e16 = 0.
+    "a condition on a sum in another order": build(
+        "t0(k int, x int, y double; k)",
+        "SELECT a.x AS c0, count(*) AS c1 FROM t0 AS a GROUP BY a.x HAVING sum(a.y) > 0.5D",
+        {"t0": [(1, 1, "1e16"), (2, 1, "-1e16"), (3, 1, "1.0")]},
+        {"t0": [(1, 1, "1e16"), (2, 1, "-2e16"), (3, 1, "1.0")]},
+    ),
     "a parent is inserted after its children": build(
         "t0(k int, x int; k)\nt1(k int, t0_k int, z int; k)",
         "SELECT a.k AS c0, b.k AS c1, a.x AS c2, b.z AS c3 FROM t0 AS a JOIN t1 AS b ON a.k = b.t0_k",
