@@ -49,7 +49,7 @@ def test_share_of_plans() -> None:
     seen: set[str] = set()  # cases that differ in rows and types are one
     for source, selects in CORPUS.items():
         for select in selects():
-            if select.sql in seen:
+            if select.sql in seen or "current_date" in select.sql:  # the clock has no time here; see test_clock_on_spark.py
                 continue
             seen.add(select.sql)
             create(select.tables, select.rows)

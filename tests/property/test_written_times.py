@@ -92,11 +92,13 @@ def is_wrong(case: Case, options: Options) -> bool:
         return any(world.is_wrong_after(batch) or world.maintained() != world.recomputed() for batch in case.batches)
 
 
-def some(pairs: Iterable[Tried], one_of: int) -> list[ParameterSet]:
-    """One of so many in `make test`, as many as a quarter in `make deep`. Which ones depends on the names alone."""
+def some(pairs: Iterable[Tried], one_of: int, of_deep: int = 4) -> list[ParameterSet]:
+    """One of so many in `make test`, one of `of_deep` in `make deep`. Which ones depends on the names alone."""
     tried = [each.values if isinstance(each, ParameterSet) else each for each in pairs]
     numbers = [crc32(repr(each).encode()) for each in tried]
-    marks = [() if not number % one_of else pytest.mark.long if number // one_of % 4 else pytest.mark.deep for number in numbers]
+    marks = [
+        () if not number % one_of else pytest.mark.long if number // one_of % of_deep else pytest.mark.deep for number in numbers
+    ]
     return [pytest.param(*each, marks=mark) for each, mark in zip(tried, marks, strict=True)]
 
 
