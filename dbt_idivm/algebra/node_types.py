@@ -90,7 +90,7 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
         return whole if whole.this in _HAVE_PARTS else exp.DataType.build("string", dialect=DIALECT)
     chosen = isinstance(node, ALTERNATIVES) and node.arg_key != "ifs"  # a branch of CASE is an IF without a value of its own
     kinds = [_type(each) for each in (alternatives(node) if chosen else node.iter_expressions())]
-    if _has_parts(node, kinds) and any(map(_holds_float, kinds)) and not _holds_float(_type(node)):
+    if _has_parts(node, kinds) and any(map(holds_float, kinds)) and not holds_float(_type(node)):
         return exp.DataType(this=Type.UNKNOWN)
     values = [kind for kind in kinds if kind.this != Type.NULL]
     if chosen and kinds and not values:
@@ -131,7 +131,8 @@ def _has_parts(node: exp.Expr, operands: Sequence[exp.DataType]) -> bool:
     return _type(node).this in _NESTED or (isinstance(node, exp.DPipe) and any(kind.this in _NESTED for kind in operands))
 
 
-def _holds_float(kind: exp.DataType) -> bool:
+def holds_float(kind: exp.DataType) -> bool:
+    """Whether the type or one of its parts is floating-point."""
     return any(map(is_float, kind.find_all(exp.DataType)))
 
 

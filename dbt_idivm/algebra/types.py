@@ -14,6 +14,7 @@ from dbt_idivm.algebra.node_types import ALTERNATIVES, TEXT, literal_type, node_
 from dbt_idivm.algebra.node_types import DIALECT as DIALECT
 from dbt_idivm.algebra.node_types import Type as Type
 from dbt_idivm.algebra.node_types import alternatives as alternatives
+from dbt_idivm.algebra.node_types import holds_float as holds_float
 from dbt_idivm.algebra.node_types import is_exact_number as is_exact_number
 from dbt_idivm.algebra.node_types import is_float as is_float
 from dbt_idivm.algebra.node_types import is_text as is_text

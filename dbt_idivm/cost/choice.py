@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dbt_idivm.cost.measure import Measure
+from dbt_idivm.script.ways import Application
 
 REBUILD = "rebuild"
 WHOLE = "whole"  # the way that runs the view's query, too, and then a MERGE
@@ -13,13 +14,13 @@ WHOLE = "whole"  # the way that runs the view's query, too, and then a MERGE
 
 @dataclass(frozen=True)
 class Alternative:
-    """A way, or the rebuild, with its work and its estimated duration in seconds. `by_reach`: whether the rows that changes reach
-    are found first."""
+    """A way, or the rebuild, with its work and its estimated duration in seconds. `form`: the form of the application over
+    the rows that changes reach, if these are found first."""
 
     name: str
     measure: Measure
     seconds: float
-    by_reach: bool = False
+    form: Application | None = None
 
 
 Chooser = Callable[[Sequence[Alternative]], Alternative]

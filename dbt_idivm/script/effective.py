@@ -25,7 +25,7 @@ from dbt_idivm.algebra.expressions import alias, column, conjunction, same
 from dbt_idivm.algebra.lookups import Known, Named, named_block
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.algebra.types import distinguishable, is_float
+from dbt_idivm.algebra.types import distinguishable, holds_float, is_known
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.optimize import optimize_rows
@@ -120,11 +120,7 @@ def _have_stored_values(root: Operator) -> bool:
     """Whether old rows that are computed are the stored ones. Copies are found by their values, so rows must have unique IDs.
     Sums of floats depend on the order of additions, so a condition on one may have been true when the row was stored."""
     kinds = [kind for node in operators(root) for kind in node.types.values()]
-    return root.unique and not any(map(_has_floats, kinds))
-
-
-def _has_floats(kind: exp.DataType) -> bool:
-    return any(is_float(each) or each.this is exp.DType.UNKNOWN for each in kind.find_all(exp.DataType))
+    return root.unique and not any(holds_float(kind) or not is_known(kind) for kind in kinds)
 
 
 def _values(ids: tuple[str, ...], idiffs: Sequence[IDiff]) -> Relation:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -22,6 +23,8 @@ from dbt_idivm.script.source_rows import SourceQuery, SourceRows, fetching
 from dbt_idivm.script.value_range import Range, joined
 from dbt_idivm.script.ways import Application
 
+# Forms of an application over the rows that changes reach, each with what is wanted of its tables.
+Forms: TypeAlias = tuple[tuple[Application, Mapping[str, Wanted]], ...]
 # More rows than these are read by the Δ-script itself.
 MOST_ROWS = 4_000
 
@@ -40,13 +43,16 @@ def reached_by(done: Application, is_known: Callable[[DiffRows], bool]) -> dict[
     return findable(reach((*done.relations, *done.perhaps)), is_known)
 
 
-def forms(done: Application, is_known: Callable[[DiffRows], bool]) -> dict[Application, dict[str, Wanted]]:
+def forms(done: Application, is_known: Callable[[DiffRows], bool]) -> Forms:
     """The application and, if reached rows of all its tables can be found, its form for these; each with what is wanted of them.
     `is_known`: as for `reached_by`."""
-    found, other = {done: reached_by(done, is_known)}, done.over_reached
-    if other is not done and has_all(other, wanted := reached_by(other, is_known)):
-        found[other] = wanted
-    return found
+    usual = reached_by(done, is_known)
+    if not has_all(done, usual):  # the other form reads the same tables, and more of them
+        return ((done, usual),)
+    other = done.over_reached
+    if other is done or not has_all(other, wanted := reached_by(other, is_known)):
+        return ((done, usual),)
+    return (done, usual), (other, wanted)
 
 
 def has_all(form: Application, found: Mapping[str, object]) -> bool:

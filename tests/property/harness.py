@@ -185,7 +185,7 @@ class World:
 
     def _found(self, application: Application, binding: Binding) -> tuple[Application, Mapping[str, SourceRows]]:
         """The application in the form for the rows that it can reach, and these table by table, as a refresh fetches them."""
-        form, wanted = [*forms(application, binding.changes.is_known).items()][-1]
+        form, wanted = forms(application, binding.changes.is_known)[-1]
         steps, answer = find(wanted, binding), None
         try:
             while True:

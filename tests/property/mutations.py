@@ -2188,7 +2188,7 @@ def i_diffs_name_other_rows(patch: Patch) -> None:
 
 
 def sums_have_stored_values(patch: Patch) -> None:
-    patch.setattr(effective, "_has_floats", lambda _: False)
+    patch.setattr(effective, "holds_float", lambda _: False)
 
 
 REACH = (

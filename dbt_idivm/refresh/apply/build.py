@@ -15,6 +15,7 @@ from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.refresh.apply.diffs import publish_changes, show_restricted
 from dbt_idivm.refresh.apply.publish import Build, publish
 from dbt_idivm.refresh.apply.watermark import consumed_at_build, new_state
+from dbt_idivm.refresh.catalog.clock import values_of
 from dbt_idivm.refresh.catalog.inputs import pinned_query
 from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.refresh.catalog.relations import BUILD, COMPLETED, DEFINITION, IDS, INPUTS, KEYS, OWNER, VIEW
@@ -171,7 +172,7 @@ def _build(work: Work) -> Build:
         query = pinned_query(job.dialect, job.request.sql, planned.inputs)
         return Build(planned.table, query, (), None, _properties(job, planned), state)
     versions = {found.table: found.version for found in planned.inputs.tables.values() if found.version is not None}
-    binding = Binding(versions, dialect=job.dialect, clock=planned.clock.values if planned.clock is not None else {})
+    binding = Binding(versions, dialect=job.dialect, clock=values_of(planned.clock))
     return planned_build(work, plan, full_query(plan, binding), state)
 
 

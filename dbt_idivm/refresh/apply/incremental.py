@@ -14,6 +14,7 @@ from dbt_idivm.operators.scan import CLOCK
 from dbt_idivm.refresh.apply.diffs import logging
 from dbt_idivm.refresh.apply.source import fetched_source, reached_rows
 from dbt_idivm.refresh.apply.watermark import consumed, guard_of, move_watermark, new_state, not_applied, own_commit, unchanged
+from dbt_idivm.refresh.catalog.clock import values_of
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
@@ -202,7 +203,7 @@ def _binding(work: Work, ready: Ready) -> Binding:
         few=ready.few,
         ranges=ready.changes.ranges,
         large=large,
-        clock=work.planned.clock.values if work.planned.clock is not None else {},
+        clock=values_of(work.planned.clock),
     )
 
 

@@ -35,6 +35,11 @@ class Clock:
         return decode(literal(self.at), "timestamp")
 
 
+def values_of(clock: Clock | None) -> Mapping[str, Value]:
+    """The values of the clock, if a view reads it."""
+    return clock.values if clock is not None else {}
+
+
 def moved_clock(before: Clock | None, now: Clock | None) -> InlineDiff | None:
     """The net diff of the clock; None if every expression has the same value. Both have the same expressions."""
     if before is None or now is None or before.values == now.values:

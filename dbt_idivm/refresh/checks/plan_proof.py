@@ -24,7 +24,7 @@ from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.aggregate import Aggregate, Call
 from dbt_idivm.passes.void_keys import compared
-from dbt_idivm.refresh.catalog.clock import Clock
+from dbt_idivm.refresh.catalog.clock import Clock, values_of
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query
 from dbt_idivm.refresh.checks.ambiguous_literals import numbers_in_literals
 from dbt_idivm.refresh.checks.bag_difference import differences
@@ -136,8 +136,7 @@ class Question:
         return self._query(self.over_tables)
 
     def _query(self, plan: Plan) -> exp.Select:
-        clock = self.clock.values if self.clock is not None else {}
-        return full_query(plan, Binding(self.versions, dialect=self.dialect, clock=clock))
+        return full_query(plan, Binding(self.versions, dialect=self.dialect, clock=values_of(self.clock)))
 
     @property
     def versions(self) -> dict[str, int]:

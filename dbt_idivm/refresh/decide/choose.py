@@ -17,11 +17,11 @@ from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.changes.left_keys import verify_left
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.read import Changes, read_changes
-from dbt_idivm.refresh.decide.costs import Costs, Forms
+from dbt_idivm.refresh.decide.costs import Costs
 from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.script.found_rows import forms
+from dbt_idivm.script.found_rows import Forms, forms
 from dbt_idivm.script.render import Fetched, applications, possible
 from dbt_idivm.script.ways import Application, Way
 
@@ -169,8 +169,7 @@ def _decision(
     if name != REBUILD:
         done = _of(found, name)
         few, fetched = costs.is_few(done, situation), fetched_of(done, situation)
-        form = costs.form(situation, reached[name]) if chosen.by_reach else None
-        return Decision(seen.work, Ready(changes or Changes(seen.moves), done, few, fetched, form), choice)
+        return Decision(seen.work, Ready(changes or Changes(seen.moves), done, few, fetched, chosen.form), choice)
     best = choice.best_way
     pays = costs.pays(situation, _of(found, best.name), reading, reached[best.name]) if best is not None else ""
     return Decision(replace(seen.work, unverified=costs.unverified), costs.reason(choice, pays), choice)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import TypeAlias
 
 from dbt_idivm.cached import cached_property
 from dbt_idivm.cost.choice import REBUILD, Alternative, Choice, crossover, rounded, shrinking
@@ -23,14 +21,12 @@ from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.outcome import named
 from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.script.diff import INLINE_ROWS, FeedDiff, NetChanges
+from dbt_idivm.script.found_rows import Forms
 from dbt_idivm.script.plan import Plan
-from dbt_idivm.script.reach import Wanted
 from dbt_idivm.script.ways import Application
 
 # The largest source that is broadcast; the driver holds it as well.
 _BROADCAST_BYTES = 32 << 20
-# Form of an application over the rows that changes reach → what is wanted of its tables (`found_rows.forms`).
-Forms: TypeAlias = Mapping[Application, Mapping[str, Wanted]]
 
 
 @dataclass(frozen=True)
@@ -120,22 +116,15 @@ class Costs:
     def rebuild(self, situation: Situation) -> Alternative:
         return self.priced(REBUILD, rebuild(situation))
 
-    def way(self, done: Application, situation: Situation, forms: Forms = MappingProxyType({})) -> Alternative:
+    def way(self, done: Application, situation: Situation, forms: Forms = ()) -> Alternative:
         """The way over whole tables, or, if that is cheaper, over the rows that changes reach. `forms`: the forms for these, each
         with the tables of which they can be found."""
-        whole = self.priced(done.way, incremental(done, situation))
-        found = [each for each, _ in self._by_reach(situation, forms)]
-        return min([whole, *found], key=lambda each: each.seconds)
-
-    def form(self, situation: Situation, forms: Forms) -> Application:
-        """The cheapest of the forms. There must be one that is expected to reach few rows."""
-        return min(self._by_reach(situation, forms), key=lambda each: each[0].seconds)[1]
-
-    def _by_reach(self, situation: Situation, forms: Forms) -> Iterator[tuple[Alternative, Application]]:
-        for form, wanted in forms.items():
+        found = [self.priced(done.way, incremental(done, situation))]
+        for form, wanted in forms:
             measure = incremental_by_reach(form, wanted, situation) if wanted else None
             if measure is not None:
-                yield replace(self.priced(form.way, measure), by_reach=True), form
+                found.append(replace(self.priced(done.way, measure), form=form))
+        return min(found, key=lambda each: each.seconds)
 
     @staticmethod
     def is_few(done: Application, situation: Situation) -> bool:
