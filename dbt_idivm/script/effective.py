@@ -28,6 +28,7 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import distinguishable, holds_float, is_known
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
+from dbt_idivm.operators import Aggregate, Window
 from dbt_idivm.optimize import optimize_rows
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, Merge
@@ -119,8 +120,13 @@ def effective(way: WayName, root: Operator, idiffs: tuple[IDiff, ...], *, optimi
 def _have_stored_values(root: Operator) -> bool:
     """Whether old rows that are computed are the stored ones. Copies are found by their values, so rows must have unique IDs.
     Sums of floats depend on the order of additions, so a condition on one may have been true when the row was stored."""
-    kinds = [kind for node in operators(root) for kind in node.types.values()]
-    return root.unique and not any(holds_float(kind) or not is_known(kind) for kind in kinds)
+    nodes = (*operators(root),)
+    combining = [node for node in nodes if isinstance(node, Aggregate | Window)]
+    return (
+        root.unique
+        and all(is_known(kind) for node in nodes for kind in node.types.values())
+        and not any(holds_float(node.types[name]) for node in combining for name in {*node.types} - {*node.child.types})
+    )
 
 
 def _values(ids: tuple[str, ...], idiffs: Sequence[IDiff]) -> Relation:

@@ -19,6 +19,7 @@ BATCHES = (
     ("update $.{} set at = 11 where id in (5, 8)", "delete from $.{} where id = 7"),
     ("update $.{} set page = null where id = 1", "update $.{} set usr = 1 where id = 4", "delete from $.{} where usr = 3"),
 )
+DEFAULT = ("latest",)  # in `make test`
 TIED = {"latest": LAST.format("events"), "before": BEFORE, "newest": FIRST, "bag": LAST.format("log")}
 
 
@@ -30,36 +31,36 @@ def web(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
         yield project
 
 
-def models(web: Project, **config: object) -> dict[str, ModelRequest]:
-    return {name: web.model(name, sql, {"events": ["id"]}, **config) for name, sql in TIED.items()}
+def tied(web: Project, name: str, **config: object) -> ModelRequest:
+    return web.model(name, TIED[name], {"events": ["id"]}, **config)
 
 
-def test_tied_rows_are_maintained(web: Project) -> None:
-    made = models(web)
-    for name, model in made.items():
-        created = web.refresh(model)
-        assert created.mode == "create" and created.reason is None, (name, created.message)
-        assert web.differences(model) == [], name
+@pytest.mark.parametrize("name", [name if name in DEFAULT else pytest.param(name, marks=pytest.mark.deep) for name in TIED])
+def test_tied_rows_are_maintained(web: Project, name: str) -> None:
+    model = tied(web, name)
+    created = web.refresh(model)
+    assert created.mode == "create" and created.reason is None, created.message
+    assert web.differences(model) == []
     for batch in BATCHES:
         web.sql(*(each.format(table) for table in ("events", "log") for each in batch))
-        for name, model in made.items():
-            outcome = web.refresh(model)
-            assert outcome.mode == "incremental", (name, outcome.message)
-            assert web.differences(model) == [], name
-    shown = {name: sorted(map(repr, web.sql(f"select * from $.{name}"))) for name in TIED}
-    for name, model in made.items():
-        assert web.refresh(model, full_refresh=True).mode == "full"
-        assert sorted(map(repr, web.sql(f"select * from $.{name}"))) == shown[name], "a rebuild gives tied rows the same order"
+        outcome = web.refresh(model)
+        assert outcome.mode == "incremental", outcome.message
+        assert web.differences(model) == []
+    shown = sorted(map(repr, web.sql(f"select * from $.{name}")))
+    assert web.refresh(model, full_refresh=True).mode == "full"
+    assert sorted(map(repr, web.sql(f"select * from $.{name}"))) == shown, "a rebuild gives tied rows the same order"
 
 
+@pytest.mark.deep
 def test_without_the_order_they_are_rebuilt(web: Project) -> None:
-    model = models(web, ties="rebuild")["latest"]
+    model = tied(web, "latest", ties="rebuild")
     assert web.refresh(model).mode == "create"
     web.sql("insert into $.events values (7, 1, 10, 'e')")
     outcome = web.refresh(model)
     assert outcome.mode == "full" and "IDIVM-203" in str(outcome.reason), outcome.message
 
 
+@pytest.mark.deep
 def test_another_key_is_another_order(web: Project) -> None:
     web.sql("create table $.keyed using delta tblproperties (delta.enableChangeDataFeed = true) as select * from $.events")
     before = web.model("last", LAST.format("keyed"))

@@ -1198,6 +1198,26 @@ DIRECTED = {
         {"t0": [(1, 1, "1e16"), (2, 1, "-1e16"), (3, 1, "1.0")]},
         {"t0": [(1, 1, "1e16"), (2, 1, "-2e16"), (3, 1, "1.0")]},
     ),
+    "floats of partners in a condition, with both zeros": build(
+        "t0(k int, x int, y double; k)\nt1(k int, t0_k int, z double; k)",
+        "SELECT a.k AS c0, a.y AS c1, b.k AS c2, b.z AS c3, b.z * a.y AS c4 FROM t0 AS a LEFT JOIN t1 AS b ON a.k = b.t0_k AND b.z > 0.5D",
+        {
+            "t0": [(1, 1, "0.0"), (2, 2, "-0.0"), (3, 3, "1e200")],
+            "t1": [(1, 1, "1.0"), (2, 2, "2.0"), (3, 2, "0.25"), (4, 3, "1e300")],
+        },
+        {
+            "t0": [(1, 1, "-0.0"), (2, 2, "-0.0"), (3, 3, "1e300")],
+            "t1": [(1, 1, "0.0"), (2, 2, "1e200"), (3, 2, "0.75"), (4, 3, "1e300")],
+        },
+        {"t0": [(1, 1, "0.0"), (3, 4, "1e300")], "t1": [(1, 3, "-0.0"), (2, 2, "2.0"), (3, 1, "0.75"), (5, 3, "0.1")]},
+    ),
+    "floats beside a count of groups": build(
+        "t0(k int, x int, y double; k)\nt1(k int, t0_k int, z double; k)",
+        "SELECT a.k AS c0, a.y AS c1, count(b.z) AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON a.k = b.t0_k WHERE a.y < 2D GROUP BY a.k, a.y",
+        {"t0": [(1, 1, "0.0"), (2, 2, "-0.0"), (3, 3, "1.5")], "t1": [(1, 1, "1.0"), (2, 2, "2.0"), (3, 2, "0.25")]},
+        {"t0": [(1, 1, "-0.0"), (2, 2, "0.5"), (3, 3, "2.5")], "t1": [(1, 1, "1.0"), (3, 2, "0.75"), (4, 3, "1.0")]},
+        {"t0": [(1, 1, "0.0"), (3, 3, "1.5"), (4, 4, "1e200")], "t1": [(1, 1, None), (3, 3, "0.75"), (4, 3, "1.0")]},
+    ),
     "a parent is inserted after its children": build(
         "t0(k int, x int; k)\nt1(k int, t0_k int, z int; k)",
         "SELECT a.k AS c0, b.k AS c1, a.x AS c2, b.z AS c3 FROM t0 AS a JOIN t1 AS b ON a.k = b.t0_k",
