@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from dbt_idivm.cost.measure import Measure, total
 from dbt_idivm.cost.sizes import Size, width
 from dbt_idivm.cost.work import Situation, incremental
-from dbt_idivm.operators.scan import DiffClass, Scan
+from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.script.found_rows import MOST_ROWS
-from dbt_idivm.script.reach import Finder, Found, Source, Wanted
+from dbt_idivm.script.reach import Changed, Finder, Found, Source, Wanted
 from dbt_idivm.script.ways import Application
 
 _ASK_NODES = 3
 _CLASSES: tuple[DiffClass, ...] = ("plus", "minus", "ins", "del")
+# class of a net diff → the kinds of changes whose values it has
+_KINDS: Mapping[DiffClass, tuple[str, ...]] = {
+    "ins": ("ins",),
+    "del": ("del",),
+    "upd": ("old", "new"),
+    "rec": ("old", "new"),
+    "plus": ("ins", "new"),
+    "minus": ("del", "old"),
+    "signed": ("ins", "del", "old", "new"),
+}
 
 
 def incremental_by_reach(done: Application, wanted: Mapping[str, Wanted], now: Situation) -> Measure | None:
@@ -40,38 +51,82 @@ def _width(wanted: Wanted) -> float:
     return width(each.type for each in wanted.columns)
 
 
+# A set of values: those of one kind of change of a table, or of the rows that such values find. Sets of one name are the same.
+_Name: TypeAlias = tuple[tuple[str, ...], ...]
+
+
+_NEW_KEYS = ("new keys",)
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The number of values in a set, and of the rows of the smallest table that is known to have them."""
+
+    count: float
+    rows: float
+
+    def also(self, other: _Values) -> _Values:
+        return _Values(max(self.count, other.count), min(self.rows, other.rows))
+
+
 @dataclass(frozen=True)
 class _Estimate:
-    """Expected numbers of rows that finders find in a situation."""
+    """Expected numbers of rows that finders find in a situation. A set of values is counted once for the columns that it is
+    compared with, by however many ways it comes there."""
 
     now: Situation
+    _known: dict[Finder, dict[_Name, _Values]] = field(default_factory=dict, compare=False)
 
     def rows(self, table: str, finders: Iterable[Finder]) -> float:
-        """The rows of a table that any of the finders finds. A value is counted once for each way by which it comes to the same
-        columns."""
-        return self._rows(table, ((each.columns, each.new_sources) for each in finders))
-
-    def _rows(self, table: str, asked: Iterable[tuple[tuple[str, ...], Iterable[Source]]]) -> float:
+        """The rows of a table that any of the finders finds."""
         sources: dict[tuple[str, ...], dict[Source, None]] = {}
-        for columns, values in asked:
-            sources.setdefault(columns, {}).update(dict.fromkeys(values))
+        for each in finders:
+            sources.setdefault(each.columns, {}).update(dict.fromkeys(each.new_sources))
+        found = (self._found(table, *each) for values in sources.values() for each in self._together(values).items())
+        return min(sum(found), self.now.table(table))
+
+    def _found(self, table: str, name: _Name, values: _Values) -> float:
+        """Each value finds one row, or as many as the table has for each row of the table from which the value comes. But only
+        new rows have the key of a new row."""
         whole = self.now.table(table)
-        return min(sum(self._found(whole, each) for each in sources.values()), whole)
+        found = min(values.count * max(whole / max(values.rows, 1.0), 1.0), whole)
+        return min(found, self._inserted(table)) if name[2:] == (_NEW_KEYS,) else found
 
-    def _found(self, rows: float, sources: Iterable[Source]) -> float:
-        """Each value finds one row, or as many as the table has for each row of the table from which the value comes."""
-        values: dict[str, float] = {}
+    def _inserted(self, table: str) -> float:
+        return max(self.now.changes(scan.occurrence, "ins", frozenset()) for scan in self.now.plan.scans if scan.table == table)
+
+    def _together(self, sources: Iterable[Source]) -> dict[_Name, _Values]:
+        found: dict[_Name, _Values] = {}
         for each in sources:
-            if isinstance(each, Found):
-                table, most = each.finder.table, self.now.table(each.finder.table)
-                found = self._rows(table, ((each.finder.columns, each.finder.sources),))
-            else:
-                table, most = each.leaf.scan.table, self._changed_keys(each.leaf.scan)
-                found = self.now.changes(each.leaf.scan.occurrence, each.leaf.diff_class, each.leaf.split)
-            values[table] = min(values.get(table, 0.0) + found, most)
-        return sum(found * max(rows / max(self.now.table(table), 1.0), 1.0) for table, found in values.items())
+            for name, values in (self._of_rows(each) if isinstance(each, Found) else self._of_changes(each)).items():
+                found[name] = values.also(found.get(name, values))
+        return found
 
-    def _changed_keys(self, scan: Scan) -> float:
-        """The number of keys of an occurrence that are inserted, deleted or updated."""
-        count = {each: self.now.changes(scan.occurrence, each, frozenset()) for each in _CLASSES}
-        return max(count["plus"], count["minus"]) + min(count["ins"], count["del"])
+    def _of_rows(self, source: Found) -> dict[_Name, _Values]:
+        finder, table = source.finder, source.finder.table
+        if finder not in self._known:
+            self._known[finder] = self._together(finder.sources)
+        looked_up, whole = self._known[finder], self.now.table(table)
+        if source.names == finder.columns:
+            return {name: each.also(_Values(0.0, whole)) for name, each in looked_up.items()}
+        step = ((table,), finder.columns, source.names)
+        found: dict[_Name, _Values] = {}
+        for name, each in looked_up.items():
+            here, values = (*name[:3], *step), _Values(self._found(table, name, each), whole)
+            found[here] = values.also(found.get(here, values))
+        return found
+
+    def _of_changes(self, source: Changed) -> dict[_Name, _Values]:
+        leaf, scan = source.leaf, source.leaf.scan
+        of = {each: self.now.changes(scan.occurrence, each, frozenset()) for each in _CLASSES}
+        updated = max(of["plus"] - of["ins"], of["minus"] - of["del"], 0.0)
+        counts = {"ins": of["ins"], "del": of["del"], "new": updated, "old": updated}
+        columns = tuple(each.name for each in scan.base_columns if scan.attribute(each.name) in source.names)
+        is_of_ids, is_key = {*source.names} <= {*scan.ids}, scan.unique and {*source.names} == {*scan.ids}
+        found: dict[_Name, _Values] = {}
+        for kind in _KINDS[leaf.diff_class] if self.now.changes(scan.occurrence, leaf.diff_class, leaf.split) else ():
+            name: tuple[str, ...] = ("new",) if kind == "old" and is_of_ids else (kind,)  # an update keeps the IDs
+            found[(scan.table,), columns, _NEW_KEYS if kind == "ins" and is_key else name] = _Values(
+                counts[kind], self.now.table(scan.table)
+            )
+        return found

@@ -26,7 +26,7 @@ from dbt_idivm.script.ways import Application
 # Forms of an application over the rows that changes reach, each with what is wanted of its tables.
 Forms: TypeAlias = tuple[tuple[Application, Mapping[str, Wanted]], ...]
 # More rows than these are read by the Δ-script itself.
-MOST_ROWS = 4_000
+MOST_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -119,10 +119,10 @@ class _Search:
         """The query for the rows of these finders; None if they have no values."""
         binder = self.binding.statement()
         name = binder.alias("stored")
-        new = self._tests(((each, self._values(each, each.new_sources)) for each in finders), name)
+        new = self._tests(table, ((each, self._values(each, each.new_sources)) for each in finders), name)
         if not new:
             return None
-        old = self._tests(((each, self._asked[each]) for each in self.wanted[table].finders if each in self._asked), name)
+        old = self._tests(table, ((each, self._asked[each]) for each in self.wanted[table].finders if each in self._asked), name)
         columns = self.wanted[table].columns
         source = exp.alias_(self.binding.dialect.table(table, self.binding.versions.get(table)), name, table=True)
         rows = exp.Select(expressions=[exp.alias_(each.value(name), each.name, quoted=True) for each in columns]).from_(source)
@@ -131,16 +131,19 @@ class _Search:
             rows = rows.where(exp.Not(this=exp.Coalesce(this=exp.paren(exp.or_(*old)), expressions=[exp.false()])))
         return fetching(rows, [each.name for each in columns], tuple(each.type for each in columns), MOST_ROWS)
 
-    def _tests(self, finders: Iterable[tuple[Finder, frozenset[Row]]], name: str) -> list[exp.Expr]:
-        """For each finder with values, the condition that a row has one of them in each of its columns."""
+    def _tests(self, table: str, finders: Iterable[tuple[Finder, frozenset[Row]]], name: str) -> list[exp.Expr]:
+        """For each group of columns, the condition that a row has one of the finders' values in each of them."""
+        found: dict[tuple[tuple[str, str], ...], set[Row]] = {}
+        for finder, values in finders:
+            found.setdefault(tuple(zip(finder.columns, finder.kinds, strict=True)), set()).update(values)
         return [
             exp.and_(
                 *(
-                    self._is_in(finder.table, column(each, name), kind, {value[place] for value in values})
-                    for place, (each, kind) in enumerate(zip(finder.columns, finder.kinds, strict=True))
+                    self._is_in(table, column(each, name), kind, {value[place] for value in values})
+                    for place, (each, kind) in enumerate(columns)
                 )
             )
-            for finder, values in finders
+            for columns, values in found.items()
             if values
         ]
 

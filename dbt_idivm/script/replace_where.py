@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -32,7 +32,7 @@ from dbt_idivm.algebra.block import hinted, subquery
 from dbt_idivm.algebra.expressions import alias, column
 from dbt_idivm.algebra.types import is_float, type_of
 from dbt_idivm.script.binding import Staged
-from dbt_idivm.script.by_key import is_exactly, is_one_of
+from dbt_idivm.script.by_key import is_one_of
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import INLINE_ROWS, INTEGERS, Value
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Clause, Key, Merge, op_is, tree_of
@@ -40,7 +40,7 @@ from dbt_idivm.script.source_rows import Expected, SourceQuery, SourceRows, quer
 
 STAGED = "idivm_source"
 KEYS = 10_000  # maximal number of literal keys in one statement
-_LEFT_OUT = 100  # maximal number of neighbours that a condition leaves out
+_COMBINED = 1_000  # maximal number of source rows whose combinations of IDs a condition has
 # The types for which Spark pushes IN down as a filter; for decimals it fails. Wrong with timestamps: Delta writes them as local
 # times of the session, which are ambiguous when clocks are set back. Rows of the later hour would stay.
 _FILTERED = INTEGERS | {"string", "date"}
@@ -63,48 +63,24 @@ class KeyedSource:
 
 @dataclass(frozen=True)
 class Replacing:
-    """A REPLACE WHERE of the rows of `table` that satisfy `condition`, by `rows`, without the neighbours of the replaced rows.
+    """A REPLACE WHERE of the rows of `table` that satisfy `condition`, by `rows`.
 
-    `left_out` queries the IDs of the neighbours, for a condition that leaves them out. `inserted` queries the neighbours, to be
-    inserted again, where these are too many for that. Both are None if there are no neighbours for certain. `merge` makes the
-    MERGE with the same effect, for the case that neither query can be answered.
+    `neighbours` queries the stored rows that satisfy the condition and are not replaced, to be inserted again; None if there are
+    none for certain. `merge` makes the MERGE with the same effect, for the case that they are too many.
     """
 
     table: exp.Table
     condition: exp.Expr
     rows: exp.Query
-    left_out: SourceQuery | None
-    inserted: SourceQuery | None
+    neighbours: SourceQuery | None
     merge: Callable[[], exp.Merge]
 
-    @property
-    def asked(self) -> tuple[SourceQuery, ...]:
-        """The queries for the neighbours, in the order in which they are tried."""
-        return tuple(each for each in (self.left_out, self.inserted) if each is not None)
-
-    def statement(self, asked: SourceQuery | None, found: SourceRows | None, dialect: Dialect) -> exp.Insert | exp.Merge:
-        """The statement for the neighbours that `asked` has `found`, or without any query if there are none for certain; else the
-        MERGE."""
-        if self.asked and found is None:
+    def statement(self, found: SourceRows | None, dialect: Dialect) -> exp.Insert | exp.Merge:
+        """The statement for the neighbours that were `found`, if they were queried; without them, the MERGE."""
+        if self.neighbours is not None and found is None:
             return self.merge()
-        if found is None or not found.rows:
-            return self._insert(self.condition, self.rows)
-        if asked is self.left_out:
-            return self._insert(exp.and_(self.condition, _are_others(found)), self.rows)
-        return self._insert(self.condition, union_all([self.rows, found.query(dialect)]))
-
-    def _insert(self, where: exp.Expr, rows: exp.Query) -> exp.Insert:
-        return exp.Insert(this=self.table.copy(), where=where, expression=rows)
-
-
-def _are_others(neighbours: SourceRows) -> exp.Expr:
-    """The condition that a row has the IDs of none of the neighbours."""
-    ids = [*zip(neighbours.names, neighbours.types, strict=True)]
-    each = (
-        exp.and_(*(is_exactly(column(name), cell, kind) for (name, kind), cell in zip(ids, row, strict=True)))
-        for row in neighbours.rows
-    )
-    return exp.Not(this=exp.paren(exp.or_(*each)))
+        rows = self.rows if found is None or not found.rows else union_all([self.rows, found.query(dialect)])
+        return exp.Insert(this=self.table.copy(), where=self.condition, expression=rows)
 
 
 def keyed_source(merge: Merge, expected: Expected) -> KeyedSource | None:
@@ -135,21 +111,20 @@ def replace_where(
         return None
     tests = [_Test(key.stored, keys.type(key.given), cells) for key, cells in zip(ids, zip(*named, strict=True), strict=True)]
     tests = list(dict.fromkeys(tests))  # IDs may share a column
-    pushed, left_out, inserted = [test for test in tests if test.is_filter], None, None
-    if pushed != tests or (len(tests) > 1 and math.prod(len(test.values) for test in tests) > len(named)):
-        values = {
-            name: merge.times[name] if name in merge.times else expected[value.name] for name, value in insert.values.items()
-        }
-        can_be_left_out = pushed == tests
-        pushed = list({test.cells: test for test in pushed}.values())  # an ID is often the same as another one
-        if can_be_left_out:
-            left_out = _neighbours(merge, {test.name: values[test.name] for test in tests}, pushed, keys, dialect, _LEFT_OUT)
-        inserted = _neighbours(merge, values, pushed, keys, dialect, INLINE_ROWS)
-        if inserted is None or not pushed:
-            return None
+    filters = [test for test in tests if test.is_filter]
+    if not filters:
+        return None
+    pushed = [*{test.cells: test for test in filters}.values()]  # an ID is often the same as another one
+    condition, neighbours = exp.and_(*(test.tree(table=None) for test in pushed)), None  # REPLACE WHERE has no alias
+    if filters != tests or (len(tests) > 1 and math.prod(len(test.values) for test in tests) > len(named)):
+        if filters == tests and len(named) <= _COMBINED:
+            condition = exp.and_(condition, _combined(tests))
+        else:
+            neighbours = _neighbours(merge, insert, pushed, keys, expected, dialect)
+            if neighbours is None:
+                return None
     query = exp.Select(expressions=[alias(value, name) for name, value in insert.values.items()]).from_(subquery(rows, SOURCE))
-    condition = exp.and_(*(test.tree(table=None) for test in pushed))  # REPLACE WHERE has no alias
-    return Replacing(merge.table, condition, query.where(exp.Not(this=tree_of(op_is("D")))), left_out, inserted, otherwise)
+    return Replacing(merge.table, condition, query.where(exp.Not(this=tree_of(op_is("D")))), neighbours, otherwise)
 
 
 @dataclass(frozen=True)
@@ -172,15 +147,31 @@ class _Test:
         return is_one_of(column(self.name, table), self.values, self.kind)
 
 
+def _combined(tests: Sequence[_Test]) -> exp.Expr:
+    """The condition that a row has the IDs of one of the source rows. It has a term for each value of the ID with the fewest, of
+    which each tests the other IDs of the source rows with this value."""
+    rows = dict.fromkeys(zip(*(test.cells for test in tests), strict=True))
+    if math.prod(len(test.values) for test in tests) == len(rows):
+        return exp.and_(*(test.tree(table=None) for test in tests))
+    first = min((test for test in tests if len(test.values) > 1), key=lambda test: len(test.values))
+    found: list[exp.Expr] = []
+    for value in first.values:
+        places = [place for place, cell in enumerate(first.cells) if cell == value]
+        others = [replace(test, cells=tuple(test.cells[place] for place in places)) for test in tests if test is not first]
+        found.append(exp.and_(is_one_of(column(first.name), (value,), first.kind), _combined(others)))
+    return exp.or_(*found)
+
+
 def _neighbours(
-    merge: Merge, names: Expected, tests: Sequence[_Test], keys: SourceRows, dialect: Dialect, most: int
+    merge: Merge, insert: Clause, tests: Sequence[_Test], keys: SourceRows, expected: Expected, dialect: Dialect
 ) -> SourceQuery | None:
-    """The query for these columns of at most `most` stored rows that satisfy the tests and have the IDs of no source row."""
+    """The query for the stored rows that satisfy the tests and have the IDs of no source row."""
+    types = {name: merge.times[name] if name in merge.times else expected[value.name] for name, value in insert.values.items()}
     found = hinted(exp.Select(expressions=[exp.Literal.number(1)]).from_(subquery(keys.query(dialect), SOURCE)), [SOURCE])
     is_replaced = exp.Exists(this=found.where(*(each.tree for each in _ids(merge))))
-    rows = exp.Select(expressions=[column(name, TARGET) for name in names]).from_(merge.target)
+    rows = exp.Select(expressions=[column(name, TARGET) for name in types]).from_(merge.target)
     rows = rows.where(*(test.tree(TARGET) for test in tests), exp.Not(this=is_replaced))
-    return query_of(tuple(names), names, rows, most)
+    return query_of(tuple(types), types, rows, INLINE_ROWS)
 
 
 def _ids(merge: Merge) -> tuple[Key, ...]:

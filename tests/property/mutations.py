@@ -1208,16 +1208,22 @@ def replaced_by_the_first_id(patch: Patch) -> None:
         patch.setattr(module, "replace_where", of_first(replace_where.replace_where))
 
 
+def combinations_are_not_tested(patch: Patch) -> None:
+    patch.setattr(replace_where, "_combined", lambda tests: exp.true())
+
+
 def neighbours_are_deleted(patch: Patch) -> None:
     statement = replace_where.Replacing.statement
+    patch.setattr(replace_where, "_COMBINED", 0)
     patch.setattr(
         replace_where.Replacing,
         "statement",
-        lambda self, asked, beside, dialect: statement(self, asked, replace(beside, rows=()) if beside else None, dialect),
+        lambda self, beside, dialect: statement(self, replace(beside, rows=()) if beside else None, dialect),
     )
 
 
 def replaced_rows_are_their_own_neighbours(patch: Patch) -> None:
+    patch.setattr(replace_where, "_COMBINED", 0)
     patch.setattr(replace_where, "hinted", lambda query, _: query.where(exp.false()))
 
 
@@ -1228,6 +1234,12 @@ def rows_without_an_id_are_not_replaced(patch: Patch) -> None:
 
 
 BY_KEY = (
+    Mutation(
+        "replaced rows: the combinations of their IDs",
+        combinations_are_not_tested,
+        "rows come and go whose keys share their parts",
+        "recompute",
+    ),
     Mutation(
         "replaced rows: their neighbours come back",
         neighbours_are_deleted,

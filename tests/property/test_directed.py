@@ -11,6 +11,7 @@ from _pytest.mark import ParameterSet
 
 from dbt_idivm.algebra.operator import operators
 from dbt_idivm.operators import Aggregate
+from dbt_idivm.script import replace_where
 from tests.property.coverage import DIRECTED as REACHED
 from tests.property.directed import DIRECTED, FOUND
 from tests.property.plans import BY_STORED_ROWS, Options, plan_of
@@ -68,6 +69,14 @@ ALWAYS = ("optimised", "additive")
 def test_directed(name: str, way: str) -> None:
     REACHED.cases += 1
     check(DIRECTED[name], ALL_WAYS[way], REACHED)
+
+
+@pytest.mark.parametrize("name", [name for name in DIRECTED if "share" in name])
+@pytest.mark.parametrize("way", ["optimised", "recompute"])
+def test_neighbours_of_replaced_rows(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the combinations of IDs were too many for a condition."""
+    monkeypatch.setattr(replace_where, "_COMBINED", 0)
+    check(DIRECTED[name], ALL_WAYS[way])
 
 
 NAMED = [name for name, case in DIRECTED.items() if "WITH " in case.sql or "FROM (SELECT" in case.sql]

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.cost.reaching import incremental_by_reach
+from dbt_idivm.cost.reaching import _Estimate, incremental_by_reach
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.cost.work import Situation, incremental
+from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import InlineDiff, Row, Value
-from dbt_idivm.script.found_rows import MOST_ROWS, find, reached_by
+from dbt_idivm.script.found_rows import MOST_ROWS, find, forms, reached_by
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.reach import _Search
 from dbt_idivm.script.render import applications
@@ -177,5 +178,43 @@ def test_a_reach_that_is_expected_to_be_large_is_not_tried() -> None:
     changes = net_changes(plan, CHANGES)
     done = next(each for each in applications(plan, changes) or () if each.way == "recompute")
     sizes = {"parts": Size(10, 80), "links": Size(10 * MOST_ROWS * 10, 80), "devices": Size(10, 80)}
-    now = Situation(plan, sizes, None, lambda *leaf: 1.0)
+    now = Situation(plan, sizes, None, one_of_each)
     assert incremental_by_reach(done, reached_by(done, changes.is_known), now) is None
+
+
+def one_of_each(occurrence: str, kind: str, split: frozenset[str]) -> float:
+    """One row is inserted, one deleted, one updated."""
+    return 2.0 if kind in ("plus", "minus") else 1.0
+
+
+CHAIN = "select d.did, l.pid, p.price from devices d left join links l on l.did = d.did left join parts p on p.pid = l.pid and p.price > 9"
+
+
+def expected(changes: Diffs, *, former: bool = False) -> Mapping[str, float]:
+    """Table → the rows that are expected to be found, of 10 links for each device and part."""
+    plan = plan_of((PARTS, LINKS, DEVICES), CHAIN, Options(every_way=True))
+    net = net_changes(plan, changes)
+    done = next(each for each in applications(plan, net) or () if each.way == "id")
+    wanted = dict(forms(done, net.is_known))[done.over_reached if former else done]
+
+    def changed(occurrence: str, kind: DiffClass, split: frozenset[str]) -> float:
+        return float(len(net.classes[occurrence, split][kind])) if (occurrence, split) in net.classes else 0.0
+
+    sizes = {"parts": Size(1_000, 8_000), "links": Size(10_000, 80_000), "devices": Size(1_000, 8_000)}
+    estimate = _Estimate(Situation(plan, sizes, Size(10_000, 160_000), changed))
+    return {table: estimate.rows(table, each.finders) for table, each in wanted.items()}
+
+
+def test_a_value_is_expected_once_however_it_is_found() -> None:
+    deleted = {"links": InlineDiff(("did", "pid"), tuple(((did, did), -1) for did in range(5)))}
+    found = expected(deleted, former=True)
+    assert found["links"] == 50, "the links of five devices, which are found by the deleted links and by their devices"
+    assert found["devices"] == 5
+
+
+def test_a_new_row_is_expected_to_have_new_partners_only() -> None:
+    new, old = ((2_000, 10), 1), ((1, 10), -1)
+    assert expected({"parts": InlineDiff(("pid", "price"), (new,))})["links"] == 0
+    assert expected({"parts": InlineDiff(("pid", "price"), (old,))})["links"] == 10
+    with_link = {"parts": InlineDiff(("pid", "price"), (new,)), "links": InlineDiff(("did", "pid"), (((1, 2_000), 1),))}
+    assert expected(with_link)["links"] == 1
