@@ -132,10 +132,13 @@ class _Search:
         return fetching(rows, [each.name for each in columns], tuple(each.type for each in columns), MOST_ROWS)
 
     def _tests(self, table: str, finders: Iterable[tuple[Finder, frozenset[Row]]], name: str) -> list[exp.Expr]:
-        """For each group of columns, the condition that a row has one of the finders' values in each of them."""
-        found: dict[tuple[tuple[str, str], ...], set[Row]] = {}
+        """The conditions that a row has one of a finder's values in each of its columns. Finders of one column share theirs: a
+        condition for each would take as many times as long. Those of several columns do not, because the values of two of them
+        make further combinations."""
+        found: dict[tuple[Finder | None, tuple[tuple[str, str], ...]], set[Row]] = {}
         for finder, values in finders:
-            found.setdefault(tuple(zip(finder.columns, finder.kinds, strict=True)), set()).update(values)
+            alone = finder if len(finder.columns) > 1 else None
+            found.setdefault((alone, tuple(zip(finder.columns, finder.kinds, strict=True))), set()).update(values)
         return [
             exp.and_(
                 *(
@@ -143,7 +146,7 @@ class _Search:
                     for place, (each, kind) in enumerate(columns)
                 )
             )
-            for columns, values in found.items()
+            for (_, columns), values in found.items()
             if values
         ]
 
