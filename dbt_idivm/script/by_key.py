@@ -138,6 +138,11 @@ def is_one_of(of: exp.Column, cells: Sequence[Value], kind: str) -> exp.Expr:
     return exp.or_(*found)
 
 
+def is_exactly(of: exp.Column, cell: Value, kind: str) -> exp.Expr:
+    """The condition that a column has this value, as a literal, or is NULL as it is. It is never NULL itself."""
+    return exp.NullSafeEQ(this=of.copy(), expression=exp.null() if cell is None else _value(cell, kind))
+
+
 def _struct(values: Sequence[exp.Expr]) -> exp.Struct:
     return exp.Struct(
         expressions=[

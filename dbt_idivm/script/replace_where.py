@@ -16,7 +16,8 @@ values. So the condition for several IDs tests each ID alone:
 
 If the source rows have the IDs (4, 1) and (5, 2), it also holds for a stored row (4, 2). The IDs of such neighbours are queried
 first, and the condition leaves them out: AND NOT (id <=> 4 AND no <=> 2). If they are too many for that, or if an ID is of a type
-that no filter can have, the neighbours themselves are queried, and are inserted again as they were (ADR 0056).
+that no filter can have, the neighbours themselves are queried, and are inserted again as they were (ADR 0056). For few source
+rows the condition has their combinations, AND (id = 4 AND no = 1 OR id = 5 AND no = 2), and nothing is queried.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from dbt_idivm.algebra.block import hinted, subquery
 from dbt_idivm.algebra.expressions import alias, column
 from dbt_idivm.algebra.types import is_float, type_of
 from dbt_idivm.script.binding import Staged
-from dbt_idivm.script.by_key import is_one_of
+from dbt_idivm.script.by_key import is_exactly, is_one_of
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import INLINE_ROWS, INTEGERS, Value
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Clause, Key, Merge, op_is, tree_of
@@ -40,7 +41,10 @@ from dbt_idivm.script.source_rows import Expected, SourceQuery, SourceRows, quer
 
 STAGED = "idivm_source"
 KEYS = 10_000  # maximal number of literal keys in one statement
-_COMBINED = 1_000  # maximal number of source rows whose combinations of IDs a condition has
+_LEFT_OUT = 100  # maximal number of neighbours that a condition leaves out
+# Maximal number of IDs, of all source rows together, for a condition with their combinations. Spark compiles it, and with 500 rows
+# of four IDs the method is beyond the 64 KB of the JVM.
+_COMBINED = 200
 # The types for which Spark pushes IN down as a filter; for decimals it fails. Wrong with timestamps: Delta writes them as local
 # times of the session, which are ambiguous when clocks are set back. Rows of the later hour would stay.
 _FILTERED = INTEGERS | {"string", "date"}
@@ -63,24 +67,48 @@ class KeyedSource:
 
 @dataclass(frozen=True)
 class Replacing:
-    """A REPLACE WHERE of the rows of `table` that satisfy `condition`, by `rows`.
+    """A REPLACE WHERE of the rows of `table` that satisfy `condition`, by `rows`, without the neighbours of the replaced rows.
 
-    `neighbours` queries the stored rows that satisfy the condition and are not replaced, to be inserted again; None if there are
-    none for certain. `merge` makes the MERGE with the same effect, for the case that they are too many.
+    `left_out` queries the IDs of the neighbours, for a condition that leaves them out. `inserted` queries the neighbours, to be
+    inserted again, where these are too many for that. Both are None if there are no neighbours for certain. `merge` makes the
+    MERGE with the same effect, for the case that neither query can be answered.
     """
 
     table: exp.Table
     condition: exp.Expr
     rows: exp.Query
-    neighbours: SourceQuery | None
+    left_out: SourceQuery | None
+    inserted: SourceQuery | None
     merge: Callable[[], exp.Merge]
 
-    def statement(self, found: SourceRows | None, dialect: Dialect) -> exp.Insert | exp.Merge:
-        """The statement for the neighbours that were `found`, if they were queried; without them, the MERGE."""
-        if self.neighbours is not None and found is None:
+    @property
+    def asked(self) -> tuple[SourceQuery, ...]:
+        """The queries for the neighbours, in the order in which they are tried."""
+        return tuple(each for each in (self.left_out, self.inserted) if each is not None)
+
+    def statement(self, asked: SourceQuery | None, found: SourceRows | None, dialect: Dialect) -> exp.Insert | exp.Merge:
+        """The statement for the neighbours that `asked` has `found`, or without any query if there are none for certain; else the
+        MERGE."""
+        if self.asked and found is None:
             return self.merge()
-        rows = self.rows if found is None or not found.rows else union_all([self.rows, found.query(dialect)])
-        return exp.Insert(this=self.table.copy(), where=self.condition, expression=rows)
+        if found is None or not found.rows:
+            return self._insert(self.condition, self.rows)
+        if asked is self.left_out:
+            return self._insert(exp.and_(self.condition, _are_others(found)), self.rows)
+        return self._insert(self.condition, union_all([self.rows, found.query(dialect)]))
+
+    def _insert(self, where: exp.Expr, rows: exp.Query) -> exp.Insert:
+        return exp.Insert(this=self.table.copy(), where=where, expression=rows)
+
+
+def _are_others(neighbours: SourceRows) -> exp.Expr:
+    """The condition that a row has the IDs of none of the neighbours."""
+    ids = [*zip(neighbours.names, neighbours.types, strict=True)]
+    each = (
+        exp.and_(*(is_exactly(column(name), cell, kind) for (name, kind), cell in zip(ids, row, strict=True)))
+        for row in neighbours.rows
+    )
+    return exp.Not(this=exp.paren(exp.or_(*each)))
 
 
 def keyed_source(merge: Merge, expected: Expected) -> KeyedSource | None:
@@ -111,20 +139,24 @@ def replace_where(
         return None
     tests = [_Test(key.stored, keys.type(key.given), cells) for key, cells in zip(ids, zip(*named, strict=True), strict=True)]
     tests = list(dict.fromkeys(tests))  # IDs may share a column
-    filters = [test for test in tests if test.is_filter]
-    if not filters:
-        return None
-    pushed = [*{test.cells: test for test in filters}.values()]  # an ID is often the same as another one
-    condition, neighbours = exp.and_(*(test.tree(table=None) for test in pushed)), None  # REPLACE WHERE has no alias
-    if filters != tests or (len(tests) > 1 and math.prod(len(test.values) for test in tests) > len(named)):
-        if filters == tests and len(named) <= _COMBINED:
-            condition = exp.and_(condition, _combined(tests))
-        else:
-            neighbours = _neighbours(merge, insert, pushed, keys, expected, dialect)
-            if neighbours is None:
-                return None
+    pushed, combined, left_out, inserted = [test for test in tests if test.is_filter], None, None, None
+    has_neighbours = pushed != tests or (len(tests) > 1 and math.prod(len(test.values) for test in tests) > len(named))
+    if has_neighbours and pushed == tests and len(named) * len(tests) <= _COMBINED:
+        combined = _combined(tests)
+    elif has_neighbours:
+        values = {
+            name: merge.times[name] if name in merge.times else expected[value.name] for name, value in insert.values.items()
+        }
+        can_be_left_out = pushed == tests
+        pushed = list({test.cells: test for test in pushed}.values())  # an ID is often the same as another one
+        if can_be_left_out:
+            left_out = _neighbours(merge, {test.name: values[test.name] for test in tests}, pushed, keys, dialect, _LEFT_OUT)
+        inserted = _neighbours(merge, values, pushed, keys, dialect, INLINE_ROWS)
+        if inserted is None or not pushed:
+            return None
     query = exp.Select(expressions=[alias(value, name) for name, value in insert.values.items()]).from_(subquery(rows, SOURCE))
-    return Replacing(merge.table, condition, query.where(exp.Not(this=tree_of(op_is("D")))), neighbours, otherwise)
+    condition = exp.and_(*(test.tree(table=None) for test in pushed), combined)  # REPLACE WHERE has no alias
+    return Replacing(merge.table, condition, query.where(exp.Not(this=tree_of(op_is("D")))), left_out, inserted, otherwise)
 
 
 @dataclass(frozen=True)
@@ -163,15 +195,14 @@ def _combined(tests: Sequence[_Test]) -> exp.Expr:
 
 
 def _neighbours(
-    merge: Merge, insert: Clause, tests: Sequence[_Test], keys: SourceRows, expected: Expected, dialect: Dialect
+    merge: Merge, names: Expected, tests: Sequence[_Test], keys: SourceRows, dialect: Dialect, most: int
 ) -> SourceQuery | None:
-    """The query for the stored rows that satisfy the tests and have the IDs of no source row."""
-    types = {name: merge.times[name] if name in merge.times else expected[value.name] for name, value in insert.values.items()}
+    """The query for these columns of at most `most` stored rows that satisfy the tests and have the IDs of no source row."""
     found = hinted(exp.Select(expressions=[exp.Literal.number(1)]).from_(subquery(keys.query(dialect), SOURCE)), [SOURCE])
     is_replaced = exp.Exists(this=found.where(*(each.tree for each in _ids(merge))))
-    rows = exp.Select(expressions=[column(name, TARGET) for name in types]).from_(merge.target)
+    rows = exp.Select(expressions=[column(name, TARGET) for name in names]).from_(merge.target)
     rows = rows.where(*(test.tree(TARGET) for test in tests), exp.Not(this=is_replaced))
-    return query_of(tuple(types), types, rows, INLINE_ROWS)
+    return query_of(tuple(names), names, rows, most)
 
 
 def _ids(merge: Merge) -> tuple[Key, ...]:

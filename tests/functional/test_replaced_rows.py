@@ -9,6 +9,7 @@ import pytest
 
 from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.refresh.protocol import Outcome
+from dbt_idivm.script import replace_where
 from tests.functional.project import Project, project_in
 
 # type of the key → its value for the number n
@@ -160,8 +161,17 @@ def with_lines(shop: Project) -> None:
     )
 
 
-def test_rows_of_several_ids_are_replaced_with_their_neighbours(shop: Project) -> None:
-    """The condition leaves out the neighbours, so what reads the view sees no change of them."""
+@pytest.fixture
+def not_combined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the combinations of IDs were too many for a condition."""
+    monkeypatch.setattr(replace_where, "_COMBINED", 0)
+
+
+@pytest.mark.parametrize("combined", [pytest.param(True, marks=pytest.mark.deep), False])
+def test_rows_of_several_ids_are_replaced(shop: Project, combined: bool, request: pytest.FixtureRequest) -> None:
+    """The condition has their combinations, or leaves out the neighbours, so what reads the view sees no change of these."""
+    if not combined:
+        request.getfixturevalue("not_combined")
     with_lines(shop)
     model = shop.model("v", LINES, OF_LINES, strategy="incremental")
     above = shop.model("above", "select note, count(*) as n, sum(price) as total from $.v group by note", {"v": ["k", "n"]})
@@ -178,13 +188,14 @@ def test_rows_of_several_ids_are_replaced_with_their_neighbours(shop: Project) -
     assert outcome.mode == "incremental" and shop.is_exact(model), outcome.message
     assert written(shop) == ["replace"]
     assert (outcome.rows_inserted, outcome.rows_updated, outcome.rows_deleted) == (3, 1, 8)
-    assert any(each.label.startswith("rows beside") for each in shop.executed)
+    assert combined != any(each.label.startswith("rows beside") for each in shop.executed)
     assert shop.refresh(model).mode == "noop"
     done = shop.refresh(above)
     assert done.mode == "incremental" and shop.is_exact(above), done.message
 
 
 @pytest.mark.deep
+@pytest.mark.usefixtures("not_combined")
 def test_many_neighbours_are_inserted_again(shop: Project) -> None:
     """What reads the view nets them."""
     shop.sql(
@@ -220,6 +231,7 @@ def test_dense_combinations_are_merged(shop: Project) -> None:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("by", ["k", "n"])
+@pytest.mark.usefixtures("not_combined")
 def test_ids_that_are_partitions(shop: Project, by: str) -> None:
     with_lines(shop)
     model = shop.model("v", LINES, OF_LINES, strategy="incremental", dbt={"partition_by": by})

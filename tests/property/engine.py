@@ -33,8 +33,12 @@ def run(engine: Engine, script: BoundScript) -> tuple[Write | None, int]:
         engine.stage((script.keyed_rows,))
         statement = render_keyed(script, fetched(engine, script.keyed.keys), engine.dialect)
     if isinstance(statement, Replacing):
-        found = fetched(engine, statement.neighbours) if statement.neighbours is not None else None
-        statement = statement.statement(found, engine.dialect)
+        asked, found = None, None
+        for asked in statement.asked:
+            found = fetched(engine, asked)
+            if found is not None:
+                break
+        statement = statement.statement(asked, found, engine.dialect)
     return statement, engine.write(statement, script) if statement is not None else 0
 
 
@@ -46,13 +50,13 @@ def fetched(engine: Engine, asked: SourceQuery) -> SourceRows | None:
 
 def applied_by(statement: Write | None) -> str:
     """The kind of the statement that applies rows of a source; `replace` is an INSERT that replaces rows, `replace beside` one
-    whose condition has combinations of IDs or NULL, or that inserts neighbours again."""
+    that leaves out their neighbours, or inserts these again."""
     if statement is None:
         return "nothing"
     if not isinstance(statement, exp.Insert) or not statement.args.get("where"):
         return statement.key
-    combines = statement.args["where"].find(exp.Or) is not None
-    return "replace beside" if combines or isinstance(statement.expression, exp.Union) else "replace"
+    is_of_some = statement.args["where"].find(exp.NullSafeEQ, exp.Or) is not None
+    return "replace beside" if is_of_some or isinstance(statement.expression, exp.Union) else "replace"
 
 
 class Engine(Protocol):

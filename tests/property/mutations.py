@@ -1218,7 +1218,7 @@ def neighbours_are_deleted(patch: Patch) -> None:
     patch.setattr(
         replace_where.Replacing,
         "statement",
-        lambda self, beside, dialect: statement(self, replace(beside, rows=()) if beside else None, dialect),
+        lambda self, asked, beside, dialect: statement(self, asked, replace(beside, rows=()) if beside else None, dialect),
     )
 
 

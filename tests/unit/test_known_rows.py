@@ -53,8 +53,8 @@ def written(
 ) -> str:
     found = with_rows(merge(clauses, on, unmatched), rows, DELTA, TYPES if replaces else None)
     if isinstance(found, Replacing):
-        assert found.neighbours is None
-        found = found.statement(None, DELTA)
+        assert not found.asked
+        found = found.statement(None, None, DELTA)
     return "nothing" if found is None else DELTA.sql(found, pretty=False)
 
 
@@ -164,10 +164,16 @@ def replacing(*rows: Row, kind: str = "int") -> Replacing:
     return found
 
 
+@pytest.fixture
+def not_combined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for too many rows."""
+    monkeypatch.setattr(replace_where, "_COMBINED", 0)
+
+
 def test_rows_with_two_ids_are_replaced_by_their_combinations() -> None:
     found = replacing(("U", 1, 1, "a"), ("D", 2, 3, None))
-    assert found.neighbours is None and DELTA.sql(found.statement(None, DELTA), pretty=False) == (
-        "INSERT INTO m.v REPLACE WHERE (id IN (1, 2) AND k IN (1, 3)) AND ((id = 1 AND k = 1) OR (id = 2 AND k = 3)) "
+    assert found.asked == () and DELTA.sql(found.statement(None, None, DELTA), pretty=False) == (
+        "INSERT INTO m.v REPLACE WHERE id IN (1, 2) AND k IN (1, 3) AND ((id = 1 AND k = 1) OR (id = 2 AND k = 3)) "
         "SELECT d.id AS id, d.k AS k, d.x AS x FROM (SELECT "
         "CAST(c1 AS STRING) AS idivm_op, CAST(c2 AS INT) AS id, CAST(c3 AS INT) AS k, CAST(c4 AS STRING) AS x FROM VALUES "
         "('U', 1, 1, 'a'), ('D', 2, 3, NULL) AS r(c1, c2, c3, c4)) AS d WHERE NOT d.idivm_op = 'D'"
@@ -178,14 +184,27 @@ def test_combinations_are_those_of_the_id_with_the_fewest_values() -> None:
     """And an ID may be NULL."""
     found = replacing(("U", 1, 1, "a"), ("U", 2, 1, "b"), ("U", 3, None, "c"), ("U", 4, None, "d"), ("D", 1, None, None))
     assert DELTA.sql(found.condition, pretty=False) == (
-        "(id IN (1, 2, 3, 4) AND (k = 1 OR k IS NULL)) AND ((k = 1 AND id IN (1, 2)) OR (k IS NULL AND id IN (3, 4, 1)))"
+        "id IN (1, 2, 3, 4) AND (k = 1 OR k IS NULL) AND ((k = 1 AND id IN (1, 2)) OR (k IS NULL AND id IN (3, 4, 1)))"
     )
 
 
-def test_neighbours_of_many_rows_are_inserted_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replace_where, "_COMBINED", 1)
+def test_all_ids_are_combined() -> None:
+    """Also those that are the same in these rows: they need not be in others."""
+    found = replacing(("U", 1, 1, "a"), ("D", 2, 2, None))
+    assert DELTA.sql(found.condition, pretty=False) == (
+        "id IN (1, 2) AND k IN (1, 2) AND ((id = 1 AND k = 1) OR (id = 2 AND k = 2))"
+    )
+
+
+def test_many_ids_are_not_combined() -> None:
+    rows = [("U", number, number % 7, "a") for number in range(100)]
+    assert replacing(*rows).asked == () and len(replacing(*rows, ("D", 100, 0, None)).asked) == 2
+
+
+@pytest.mark.usefixtures("not_combined")
+def test_rows_with_two_ids_are_replaced_with_their_neighbours() -> None:
     found = replacing(("U", 1, 1, "a"), ("D", 2, 3, None))
-    assert found.neighbours is not None and DELTA.sql(found.neighbours.query, pretty=False) == (
+    assert found.inserted is not None and DELTA.sql(found.inserted.query, pretty=False) == (
         "SELECT d.id AS c1, d.k AS c2, CAST(d.x AS STRING) AS c3, TYPEOF(d.id) AS t1, TYPEOF(d.k) AS t2, TYPEOF(d.x) AS t3 FROM "
         "(SELECT v.id, v.k, v.x FROM m.v AS v WHERE v.id IN (1, 2) AND v.k IN (1, 3) AND NOT EXISTS(SELECT /*+ BROADCAST(d) */ 1 "
         "FROM (SELECT CAST(c1 AS STRING) AS idivm_op, CAST(c2 AS INT) AS id, CAST(c3 AS INT) AS k, CAST(c4 AS STRING) AS x FROM "
@@ -198,29 +217,50 @@ def test_neighbours_of_many_rows_are_inserted_again(monkeypatch: pytest.MonkeyPa
         "('U', 1, 1, 'a'), ('D', 2, 3, NULL) AS r(c1, c2, c3, c4)) AS d WHERE NOT d.idivm_op = 'D'"
     )
     beside = SourceRows(("id", "k", "x"), ("int", "int", "string"), ((1, 3, "b"),))
-    assert DELTA.sql(found.statement(replace(beside, rows=()), DELTA), pretty=False) == rows
-    assert DELTA.sql(found.statement(beside, DELTA), pretty=False) == (
+    assert DELTA.sql(found.statement(found.inserted, replace(beside, rows=()), DELTA), pretty=False) == rows
+    assert DELTA.sql(found.statement(found.inserted, beside, DELTA), pretty=False) == (
         f"{rows} UNION ALL SELECT CAST(c1 AS INT) AS id, CAST(c2 AS INT) AS k, CAST(c3 AS STRING) AS x FROM "
         "VALUES (1, 3, 'b') AS r(c1, c2, c3)"
     )
-    assert isinstance(found.statement(None, DELTA), exp.Merge), "there are too many"
+    assert isinstance(found.statement(found.inserted, None, DELTA), exp.Merge), "there are too many"
 
 
-def test_all_ids_are_combined() -> None:
-    """One is often the same as another one, and is tested alone only once."""
+@pytest.mark.usefixtures("not_combined")
+def test_neighbours_are_left_out() -> None:
+    """They are not written again. A condition that may be NULL would leave out rows whose ID is NULL, too."""
+    found = replacing(("U", 1, 1, "a"), ("D", 2, None, None))
+    assert found.left_out is not None and found.left_out.names == ("id", "k") and found.left_out.most == 100
+    beside = SourceRows(("id", "k"), ("int", "int"), ((1, None), (2, 1)))
+    statement = DELTA.sql(found.statement(found.left_out, beside, DELTA), pretty=False)
+    assert statement.startswith(
+        "INSERT INTO m.v REPLACE WHERE (id IN (1, 2) AND (k = 1 OR k IS NULL)) AND NOT ((id IS NOT DISTINCT FROM 1 AND "
+        "k IS NOT DISTINCT FROM NULL) OR (id IS NOT DISTINCT FROM 2 AND k IS NOT DISTINCT FROM 1)) SELECT"
+    )
+
+
+@pytest.mark.usefixtures("not_combined")
+def test_equal_ids_have_the_neighbours_of_one_of_them() -> None:
+    """The condition has one of them, so a neighbour may have another value in the other."""
     found = replacing(("U", 1, 1, "a"), ("D", 2, 2, None))
-    assert DELTA.sql(found.condition, pretty=False) == "k IN (1, 2) AND ((id = 1 AND k = 1) OR (id = 2 AND k = 2))"
+    assert found.left_out is not None and found.left_out.names == ("id", "k")
+    assert "WHERE v.k IN (1, 2) AND NOT EXISTS(" in DELTA.sql(found.left_out.query, pretty=False)
 
 
-def test_ids_that_no_filter_can_have_have_neighbours() -> None:
+def test_ids_that_no_filter_can_have_leave_nothing_out() -> None:
     found = replacing(("U", 1, 0, "a"), ("D", 1, 1, None), kind="timestamp")
-    assert found.neighbours is not None and DELTA.sql(found.condition) == "id = 1"
+    assert found.left_out is None and found.asked == (found.inserted,)
 
 
 def test_all_combinations_have_no_neighbours() -> None:
-    found = DELTA.sql(replacing(("U", 1, 1, "a"), ("D", 1, 2, None)).condition)
-    assert found == "id = 1 AND k IN (1, 2)"
-    assert replacing(("U", 1, 1, "a"), ("D", 1, 2, None), kind="string").neighbours is None
+    assert replacing(("U", 1, 1, "a"), ("D", 1, 2, None)).asked == ()
+    assert replacing(("U", 1, 1, "a"), ("D", 1, 2, None), kind="string").asked == ()
+    assert replacing(("U", 1, 0, "a"), ("D", 1, 1, None), kind="timestamp").inserted is not None, "k is not in the condition"
+
+
+@pytest.mark.usefixtures("not_combined")
+def test_of_equal_ids_one_is_in_the_condition() -> None:
+    found = DELTA.sql(replacing(("U", 1, 1, "a"), ("D", 2, 2, None)).condition)
+    assert found == "k IN (1, 2)"
 
 
 def test_ids_in_one_column_have_no_neighbours() -> None:
@@ -228,7 +268,7 @@ def test_ids_in_one_column_have_no_neighbours() -> None:
     shared = (Key("id", "id"), Key("id", "k"))
     rows = SourceRows(("idivm_op", "id", "k", "x"), ("string", "int", "int", "string"), (("U", 1, 1, "a"), ("D", 2, 2, None)))
     found = with_rows(merge(by_op("id", "x"), shared, "I"), rows, DELTA, TYPES)
-    assert isinstance(found, Replacing) and found.neighbours is None
+    assert isinstance(found, Replacing) and not found.asked
     assert DELTA.sql(found.condition) == "id IN (1, 2)"
 
 

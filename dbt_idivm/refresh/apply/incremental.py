@@ -130,13 +130,13 @@ def _run(work: Work, statement: Write | Replacing | None, new: State, source: So
         return Effect()
     if not isinstance(statement, Replacing):
         return (yield from _run_write(work, statement, new, source))
-    found = None
-    if statement.neighbours is not None:
-        found = yield from fetched_source(
-            work.job.client, statement.neighbours, f"rows beside the changed ones of {work.stored.table}"
-        )
-    again = len(found.rows) if found is not None else 0
-    return (yield from _run_write(work, statement.statement(found, work.job.dialect), new, source, again))
+    asked, found = None, None
+    for asked in statement.asked:
+        found = yield from fetched_source(work.job.client, asked, f"rows beside the changed ones of {work.stored.table}")
+        if found is not None:
+            break
+    again = len(found.rows) if found is not None and asked is statement.inserted else 0
+    return (yield from _run_write(work, statement.statement(asked, found, work.job.dialect), new, source, again))
 
 
 def _run_write(work: Work, statement: Write, new: State, source: SourceRows | None, again: int = 0) -> Steps[Effect]:
