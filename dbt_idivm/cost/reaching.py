@@ -37,7 +37,7 @@ def incremental_by_reach(done: Application, wanted: Mapping[str, Wanted], now: S
         return None
     asks = total(_asking(now, table, each) for table, each in wanted.items() if rows[table] > 0)
     tables = {**now.tables, **{table: Size(round(found), round(found * _width(wanted[table]))) for table, found in rows.items()}}
-    return asks + incremental(done, now, replace(now, tables=tables, _known={}))
+    return asks + incremental(done, now, replace(now, tables=tables, fetched=frozenset(rows), _known={}))
 
 
 def _asking(now: Situation, table: str, wanted: Wanted) -> Measure:

@@ -59,6 +59,7 @@ class Situation:
     view: Size | None
     changed: ClassSizes
     rewrites: bool = True
+    fetched: frozenset[str] = frozenset()  # tables whose rows are literals of the statement
     _known: dict[int, tuple[Relation, Cardinality, Measure]] = field(default_factory=dict, compare=False, repr=False)
 
     def table(self, name: str) -> float:
@@ -116,13 +117,14 @@ class Situation:
         """The work of reading the used columns of a table."""
         size = self.tables.get(scan.table, Size(1, 1))
         part = min(width(a.type for a in scan.base_columns) / width(a.type for a in scan.attributes), 1.0)
+        nodes, stored = (1, 0.0) if scan.table in self.fetched else (_SCAN_NODES, size.bytes * part)
         is_newest = scan.state == "post" or not (
             self.changes(scan.occurrence, "plus", frozenset()) or self.changes(scan.occurrence, "minus", frozenset())
         )
         return Measure(
-            nodes=_SCAN_NODES if is_newest else _SCAN_NODES + _STATE_NODES,
+            nodes=nodes if is_newest else nodes + _STATE_NODES,
             tuples=size.rows * (1 if is_newest else 2),
-            bytes_read=size.bytes * part,
+            bytes_read=stored,
         )
 
 
@@ -154,10 +156,11 @@ def incremental(done: Application, now: Situation, read: Situation | None = None
     if done.shape == "append":  # an INSERT, which does not read the view, unless new rows continue its values
         return source + again + target_of(now).append(inserted)
     if done.reads_view and not isinstance(done, Conditional):
-        # old_rows is defined once, and read again together with its comparisons
+        # old_rows is defined once, and read again together with its comparisons. A stored row is looked up in the i-diffs of each
+        # set of IDs. Measured: 12 s for 20M rows of five columns and five sets of IDs.
         nodes = _OLD_ROWS_NODES + _PER_NAMED * len(done.idiffs)
-        mentions = done.view_mentions
-        passes = 1 + mentions + (_COMPARED if any(not diff.ids for diff in done.idiffs) else 0)
+        mentions, tests = done.view_mentions, len({diff.ids for diff in done.idiffs})
+        passes = 1 + mentions * (1 + tests) / 2 + (_COMPARED if any(not diff.ids for diff in done.idiffs) else 0)
         again = Measure(nodes=nodes * mentions, tuples=passes * now.stored.rows, bytes_read=mentions * now.stored.bytes)
     fetched = fetched_of(done, now)
     if fetched == "rows" and is_of_one_kind(done, now):

@@ -42,8 +42,8 @@ from dbt_idivm.script.source_rows import Expected, SourceQuery, SourceRows, quer
 STAGED = "idivm_source"
 KEYS = 10_000  # maximal number of literal keys in one statement
 _LEFT_OUT = 100  # maximal number of neighbours that a condition leaves out
-# Maximal number of IDs, of all source rows together, for a condition with their combinations. Spark compiles it, and with 500 rows
-# of four IDs the method is beyond the 64 KB of the JVM.
+# Maximal number of IDs, of all source rows together, for a condition with their combinations. Spark compiles it, and with 500
+# rows of four IDs the method is beyond the 64 KB of the JVM.
 _COMBINED = 200
 # The types for which Spark pushes IN down as a filter; for decimals it fails. Wrong with timestamps: Delta writes them as local
 # times of the session, which are ambiguous when clocks are set back. Rows of the later hour would stay.
