@@ -492,6 +492,20 @@ def test_many_changes_of_a_large_view_rebuild_it(engine: FakeEngine) -> None:
     assert not [label for label in engine.labels("read") if label.startswith("net diff")]
 
 
+def test_when_incremental_would_pay_is_said_once(engine: FakeEngine) -> None:
+    """On the console; each model's reason has it."""
+    built(engine)
+    memory, found = Invocation(), []
+    for _ in range(2):
+        renamed(engine)
+        memory.forget("main.c", "main.v", "main.v__idivm")
+        found.append(engine.drive(request(), memory))
+    assert [outcome.mode for outcome in found] == ["full", "full"]
+    assert all("incremental pays" in (outcome.reason or "") for outcome in found)
+    assert ["incremental pays" in outcome.message for outcome in found] == [True, False]
+    assert "IDIVM-411 a rebuild takes about " in found[1].message
+
+
 def test_what_is_only_seen_in_the_net_diff_is_chosen_after_it(engine: FakeEngine) -> None:
     """An overwritten input does not say how little of it changed: it is looked at where the view takes much longer to write."""
     engine.written = 2_000_000_000

@@ -15,6 +15,7 @@ from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.protocol import Artifacts, Cost, InputChange, Mode, Outcome
 from dbt_idivm.relation_name import HIDDEN_SUFFIX, LOG_SUFFIX, name_parts
 
+_BY_COST = "IDIVM-411"
 Relation = tuple[str, str, Literal["table", "view"]]  # schema, identifier, type
 
 
@@ -53,11 +54,18 @@ def outcome(job: Job, result: Result, planned: Planned | None = None) -> Outcome
         rows_deleted=effect.deleted,
         statements=job.client.statements,
         inputs=result.inputs,
-        message=message(result, job.client.statements),
+        message=message(replace(result, reason=_said(job, result.reason)), job.client.statements),
         relations=relations(job.request, result.hidden, caches, keeps_view=job.config.keeps_view),
         artifacts=artifacts(job, planned) if planned is not None else Artifacts(),
         warnings=tuple(job.warnings),
     )
+
+
+def _said(job: Job, reason: str | None) -> str | None:
+    """The reason on the console. When an incremental refresh would pay is said for the first model of a run only."""
+    if reason is None or not reason.startswith(_BY_COST) or job.client.invocation.says_first(_BY_COST):
+        return reason
+    return reason.partition(";")[0]
 
 
 def message(result: Result, statements: int) -> str:

@@ -45,6 +45,7 @@ class Invocation:
         self._used: dict[str, frozenset[str]] = {}
         self._had: dict[str, set[str]] = {}
         self._rebuilt: set[str] = set()
+        self._said: set[str] = set()
 
     def turn(self, cache: str) -> threading.Lock:
         """Lock to hold while a cache is refreshed or dropped, because models in other threads may share it."""
@@ -75,6 +76,13 @@ class Invocation:
     def has_rebuilt(self, cache: str) -> bool:
         with self._guard:
             return cache in self._rebuilt
+
+    def says_first(self, code: str) -> bool:
+        """Whether no model of this invocation has said yet what the message with this code explains."""
+        with self._guard:
+            is_first = code not in self._said
+            self._said.add(code)
+            return is_first
 
     def seconds(self) -> float:
         """A clock for durations in seconds; tests replace it."""
