@@ -224,10 +224,9 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-207",
         "unsupported",
         "{function} depends on the order of rows",
-        "a table has no order, so two evaluations over the same rows may differ",
-        "use min, max, array_sort(collect_list(…)) over values that contain no floats, or another aggregate whose result does "
-        "not depend on the order. Or declare a key by which all rows of a group have the same value, or which breaks the ties, "
-        + _REBUILD,
+        "a table has no order, so two evaluations over the same rows may differ; {reason}",
+        "declare a key of the rows. Or use min, max, array_sort(collect_list(…)) over values that contain no floats, or another "
+        "aggregate whose result does not depend on the order, " + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-208",

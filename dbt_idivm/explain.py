@@ -7,12 +7,13 @@ from itertools import groupby
 
 from dbt_idivm.algebra.expressions import render as as_text
 from dbt_idivm.algebra.expressions import short
-from dbt_idivm.algebra.operator import Operator, operators_of
+from dbt_idivm.algebra.operator import Operator, operators, operators_of
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.operators.additive import additive_rule
 from dbt_idivm.operators.aggregate import Aggregate
+from dbt_idivm.operators.window import Window
 from dbt_idivm.passes.annotate import Facts
 from dbt_idivm.script.additive import Additive, LostExtremes
 from dbt_idivm.script.by_idiffs import ByIDiffs
@@ -24,7 +25,7 @@ from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.render import ask, render
 from dbt_idivm.script.symbolic import symbolic
 from dbt_idivm.script.tail import Tail
-from dbt_idivm.script.ties import ties, ties_of
+from dbt_idivm.script.ties import ties, ties_at
 from dbt_idivm.script.top_k import Ranking, TopK
 from dbt_idivm.script.ways import ALL_WAYS, Application, IsEmpty, Way, WayName
 
@@ -314,11 +315,15 @@ def _columns(plan: Plan) -> list[str]:
 
 
 def tied_rows(plan: Plan) -> list[str]:
-    """By what each window function orders rows that its ORDER BY does not distinguish, as sentences."""
+    """By what rows are ordered between which a window function or an aggregate may choose, as sentences."""
     return [
-        f"{call}: rows that its ORDER BY does not distinguish are ordered by {', '.join(names)}"
-        for call, names in ties_of(plan.root)
+        f"{call}: {_CHOSEN[isinstance(node, Window)]} are ordered by {', '.join(names)}"
+        for node in operators(plan.root)
+        for call, names in ties_at(node)
     ]
+
+
+_CHOSEN = {True: "rows that its ORDER BY does not distinguish", False: "the rows of a group between which it may choose"}
 
 
 def _clock(plan: Plan) -> list[str]:

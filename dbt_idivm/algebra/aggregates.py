@@ -2,6 +2,7 @@
 
     corr(x, y)         percentile_cont(0.5) WITHIN GROUP (ORDER BY x)        array_sort(collect_list(x))
     percentile(x, 0.5)  listagg(x, ',') WITHIN GROUP (ORDER BY x)            size(collect_set(x))
+    collect_list(x)     first(x) FILTER (WHERE c) IGNORE NULLS
 
 An aggregate is a call by name (`exp.AnonymousAggFunc`) if sqlglot has no node for it, or would render its node differently.
 """
@@ -45,10 +46,12 @@ def function_of(node: exp.Expr) -> exp.AggFunc | None:
     """
     if isinstance(node, exp.AggFunc):
         return node
-    inner = node.this if isinstance(node, exp.WithinGroup) else _arranged(node)
+    inner = node.this if isinstance(node, exp.WithinGroup | exp.Filter | exp.IgnoreNulls) else _arranged(node)
     inner = inner.this if isinstance(inner, exp.Filter) else inner
     if not isinstance(inner, exp.AggFunc):
         return None
+    if isinstance(node, exp.Filter | exp.IgnoreNulls):
+        return inner if isinstance(inner, ANY) else None
     return inner if isinstance(node, exp.WithinGroup) or is_collection(inner) else None
 
 
@@ -56,8 +59,16 @@ def whole(function: exp.Expr) -> exp.Expr:
     """The aggregate expression that `function` belongs to: with its FILTER, WITHIN GROUP,
     sort or size. The inverse of `function_of`.
     """
-    above = function.parent.parent if isinstance(function.parent, exp.Filter) else function.parent
-    return above if above is not None and function_of(above) is function else function
+    found, above = function, function.parent
+    while above is not None and (isinstance(above, exp.Filter) or function_of(above) is function):
+        found = above if function_of(above) is function else found
+        above = above.parent
+    return found
+
+
+def is_completable(function: exp.Expr) -> bool:
+    """Whether the aggregate around an order-dependent function has one result if the rows of a group have an order."""
+    return is_settled(function) or is_collection(function) or name_of(function) in LISTS
 
 
 def is_settled(function: exp.Expr) -> bool:
@@ -74,6 +85,12 @@ def is_settled(function: exp.Expr) -> bool:
     if isinstance(around, exp.WithinGroup) and name_of(function) in LISTS:
         return value_of(function) in [each.this for each in around.expression.expressions]  # rows that tie have equal texts
     return around is not function and is_collection(function)
+
+
+def condition_of(aggregate: exp.Expr) -> exp.Expr | None:
+    """The condition of its FILTER; None if it has none."""
+    inner = aggregate.this if isinstance(aggregate, exp.IgnoreNulls) else aggregate
+    return inner.expression.this if isinstance(inner, exp.Filter) else None
 
 
 def value_of(function: exp.Expr) -> exp.Expr:
@@ -108,7 +125,7 @@ def type_of_aggregate(node: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.
     if function is None:
         return None
     if is_collection(function):
-        if not is_sorting(node):
+        if _is_size(node):
             return exp.DataType.build("int")
         kind = _type_of_value(function, below)
         return None if kind is None else exp.DataType(this=Type.ARRAY, expressions=[kind.copy()], nested=True)
@@ -129,7 +146,7 @@ def like_aggregate(node: exp.Expr) -> exp.Expr | None:
     function = function_of(node)
     if isinstance(function, BY + ANY):
         return value_of(function).copy()
-    if function is not None and is_collection(function) and is_sorting(node):
+    if function is not None and is_collection(function) and not _is_size(node):
         return exp.Array(expressions=[value_of(function).copy()])
     return None
 
@@ -138,8 +155,13 @@ def value_of_nothing(node: exp.Expr) -> exp.Expr | None:
     """The value of an aggregate over no rows; None if it is NULL."""
     function = function_of(node)
     if function is not None and is_collection(function):
-        return exp.Array() if is_sorting(node) else exp.Literal.number(0)
+        return exp.Literal.number(0) if _is_size(node) else exp.Array()
     return exp.Literal.number(0) if isinstance(node, exp.Count) or name_of(node) in _COUNTS else None
+
+
+def _is_size(node: exp.Expr) -> bool:
+    """Whether an aggregate expression that is, or contains, a collection is its size."""
+    return not isinstance(node, exp.AggFunc) and not is_sorting(node)
 
 
 def _type_of_value(function: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
@@ -155,4 +177,4 @@ def operands_of(node: exp.Expr) -> list[exp.Expr]:
     return [found for child in node.iter_expressions() for found in operands_of(child)]
 
 
-_PARTS = (exp.Distinct, exp.Order, exp.Ordered)
+_PARTS = (exp.Distinct, exp.Order, exp.Ordered, exp.Where)

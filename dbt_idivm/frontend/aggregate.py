@@ -29,10 +29,14 @@ from dbt_idivm.frontend.resolve import (
     rebuilt,
 )
 from dbt_idivm.frontend.scope import Entry, Scope
+from dbt_idivm.frontend.tied_aggregates import in_order
+from dbt_idivm.frontend.ties import UNDER_REBUILD, CannotBreak
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.frontend.unsettled import has_identical_values, is_common, unsettled
 from dbt_idivm.operators import Aggregate, Project, Select
-from dbt_idivm.operators.aggregate import SUM_OF_SIZES, Call
+from dbt_idivm.operators.aggregate import SUM_OF_SIZES, Call, TiedCall
+from dbt_idivm.passes.annotate import Facts, facts_of
+from dbt_idivm.passes.infer_ids import infer_ids
 
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
@@ -225,11 +229,12 @@ class Grouping:
     def _call(self, node: exp.Expr, raw: exp.Expr, alias: str) -> str:
         """The attribute of an aggregate. Equal aggregates share one."""
         call = self._read(node, raw)
-        if call.value not in self.calls:
+        key = call.without_ties().value
+        if key not in self.calls:
             words = [call.function, "distinct" if call.distinct else "", short(call.argument) if call.argument else ""]
             made_up = "_".join(word for word in words if word) if call.function else described(node)
-            self.calls[call.value] = replace(call, name=self.lowering.names.attribute(self.name, alias or made_up))
-        return self.calls[call.value].name
+            self.calls[key] = replace(call, name=self.lowering.names.attribute(self.name, alias or made_up))
+        return self.calls[key].name
 
     def _read(self, node: exp.Expr, raw: exp.Expr) -> Call:
         """The aggregate as an unnamed `Call` over attributes."""
@@ -238,18 +243,48 @@ class Grouping:
         if self._is_nested(whole, function, raw):
             return Call.of("", "count")
         what = unsettled(whole, self.rows, frozenset(() if self.sets is not None else self.groups.values()))
-        if what is not None and not self.lowering.catalog.has_untyped_functions:
-            self._report(207, raw, function=what)
         call = Call("", whole)
         if not call.function:
+            user = whole.copy()
             for operand in operands_of(whole):
                 operand.replace(column(self._attribute(bare(operand), "")))
-            return call
+            is_tied = what is not None and not self.lowering.catalog.has_untyped_functions
+            return self._in_order(user, whole, raw, str(what)) if is_tied else call
         operand = bare(value_of(function))
         constant = isinstance(operand, exp.Literal | exp.Boolean) and not call.distinct
         name = "sum" if call.function == SUM_OF_SIZES else call.function  # abs(x) is an attribute
         everything = name == "count" and (constant or isinstance(operand, exp.Star))
         return Call.of("", name, None if everything else self._attribute(operand, ""), distinct=call.distinct)
+
+    def _in_order(self, user: exp.Expr, written: exp.Expr, raw: exp.Expr, what: str) -> Call:
+        """The aggregate in an order that determines its result. If there is none, that is reported."""
+        found = finding(207, self.env.text.place(raw), function=what, reason=UNDER_REBUILD)
+        groups = frozenset(() if self.sets is not None else self.groups.values())
+        try:
+            call = in_order(user, written, groups, self._facts, lambda value: self._attribute(value, ""))
+        except CannotBreak as why:
+            self.lowering.findings.append(replace(found, details={**found.details, "reason": str(why)}))
+            return Call("", written)
+        if isinstance(call, TiedCall):
+            self.lowering.ties.append(found)
+            self._extend_for(call)
+        return call
+
+    @cached_property
+    def _facts(self) -> Facts:
+        """Those of the rows with all their IDs."""
+        return facts_of(infer_ids(self.rows))
+
+    def _extend_for(self, call: TiedCall) -> None:
+        """Extend the rows by their IDs, if the order of the call reads IDs that they lack."""
+        new = dict(self.computed.values())
+        read = {name for each in call.broken_by for name in attributes(new.get(each, column(each)))}
+        if read <= {*self.rows.columns}:
+            return
+        self.lowering.extend_by_ids(self.rows)
+        self.rows = self._facts.node
+        if self.sets is not None:
+            self.sets.extend_by_ids(self.rows)
 
     def _is_nested(self, whole: exp.Expr, function: exp.AggFunc, raw: exp.Expr) -> bool:
         """Whether the aggregate contains another aggregate or a window function. If so, that is reported."""
@@ -290,7 +325,7 @@ class Grouping:
         """The input of γ: `rows`, under a π if γ reads computed values, or the ∪ of grouping sets."""
         if self.sets is not None:
             passed = {name: column(self.sets.output(name)) for call in self.calls.values() for name in call.arguments}
-            self.calls = {key: replace(call, value=call.expression(passed)) for key, call in self.calls.items()}
+            self.calls = {key: call.over(passed) for key, call in self.calls.items()}
             return self.sets.united(tuple(self.groups.values())[: len(self.sets.keys)], dict(self.computed.values()))
         if not self.computed:
             return self.rows

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from sqlglot import TokenType, exp
 
-from dbt_idivm.algebra.aggregates import COLLECTIONS, is_settled, whole
+from dbt_idivm.algebra.aggregates import is_completable, is_settled, whole
 from dbt_idivm.algebra.expressions import DIALECT, is_qualified
 from dbt_idivm.algebra.written_time import is_clock
 from dbt_idivm.errors import Finding, finding
@@ -150,15 +150,19 @@ def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
     if refused is None:
         return None
     code, detail, behind = refused
-    return finding(code, text.place(node), **{detail: f"{text.source(node)}{behind}"})
+    more = {"reason": "for this function, or at this place, no order of them is kept"} if code == 207 else {}
+    return finding(code, text.place(node), **{detail: f"{text.source(node)}{behind}"}, **more)
 
 
 def _refused(name: str, node: exp.Expr) -> tuple[int, str, str] | None:
     """(code, name of the detail that has the text of the call, text to append) if a call is refused; else None."""
     if name in functions.OF_WINDOWS and is_over_window(node) and not isinstance(node, exp.Anonymous):
         return None
-    if isinstance(node, exp.AggFunc) and (name in functions.OF_GROUPS or (name in functions.ORDERED and is_settled(node))):
-        return (216, "function", " OVER") if is_over_window(whole(node)) else None
+    if isinstance(node, exp.AggFunc) and (name in functions.OF_GROUPS or (name in functions.ORDERED and is_completable(node))):
+        if not is_over_window(whole(node)):
+            return None
+        if name in functions.OF_GROUPS or is_settled(node):
+            return 216, "function", " OVER"
     if any(
         name in known
         for known in (functions.SCALAR, FUNCTIONS, functions.OF_SETS, functions.OF_TIMES, functions.SUGAR, generators.NAMES)
@@ -170,8 +174,6 @@ def _refused(name: str, node: exp.Expr) -> tuple[int, str, str] | None:
         return 216, "function", ""
     if name in functions.GENERATOR:
         return 211, "what", ""
-    if name in COLLECTIONS and not is_over_window(node):
-        return 207, "function", " needs array_sort(…) or size(…) around it, because its result"
     for code, names in ((204, functions.RANDOM), (206, functions.VOLATILE), (207, functions.ORDERED)):
         if name in names:
             return code, "function", ""

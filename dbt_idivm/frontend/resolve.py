@@ -140,7 +140,7 @@ def without_nulls_clause(call: exp.Expr) -> exp.Expr:
 def is_over_window(node: exp.Expr) -> bool:
     """Whether this node is the function of a window, and not something else inside one."""
     above = node.parent.parent if isinstance(node.parent, _NULLS) else node.parent
-    return isinstance(above, exp.Window) and without_nulls_clause(above.this) is node
+    return isinstance(above, exp.Window) and (above.this is node or without_nulls_clause(above.this) is node)
 
 
 def is_aggregate(node: exp.Expr) -> bool:

@@ -3,7 +3,7 @@
 sum(x) FILTER (WHERE c)      sum(CASE WHEN c THEN x END)
 count(*) FILTER (WHERE c)    count(CASE WHEN c THEN 1 END)
 corr(x, y) FILTER (WHERE c)  corr(CASE WHEN c THEN x END, y)
-first(x) IGNORE NULLS        first(x), which is only maintained if x has one value per group
+first(x) FILTER (WHERE c)    first(CASE WHEN c THEN x END) FILTER (WHERE c)
 count_if(c)                  count(CASE WHEN CAST(c AS BOOLEAN) THEN 1 END), which accepts a text as well
 f() OVER w                   f() OVER (…) for WINDOW w AS (…)
 window_time(w)               timestamp_micros(unix_micros(w.end) - 1)
@@ -30,11 +30,34 @@ def without_sugar(tree: exp.Query) -> None:
         condition = exp.Cast(this=counted.this, to=exp.DataType.build("boolean"))
         counted.replace(exp.Count(this=_where(condition, exp.Literal.number(1))))
     window_time(tree)
-    for call in list(tree.find_all(exp.IgnoreNulls, exp.RespectNulls)):
-        if isinstance(call.this, ANY) and not is_over_window(call.this):
-            call.replace(call.this)
+    for call in list(tree.find_all(*ANY)):
+        if not is_over_window(call):
+            _arrange(call)
     for filtered in list(tree.find_all(exp.Filter)):
-        filtered.replace(_unfiltered(filtered))
+        if not isinstance(filtered.this, ANY):
+            filtered.replace(_unfiltered(filtered))
+
+
+def _arrange(call: exp.Expr) -> None:
+    """Write the clauses of first(x) and the like as Spark's grammar has them: first(x) FILTER (WHERE c) IGNORE NULLS.
+
+    FILTER stays, because first(x) does not ignore NULLs. Its condition also guards x, which is computed before the aggregate.
+    """
+    whole = call
+    clauses = []
+    while isinstance(whole.parent, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
+        whole = whole.parent
+        clauses.append(whole)
+    if not clauses:
+        return
+    found = call.copy()
+    conditions = [each.expression.this for each in clauses if isinstance(each, exp.Filter)]
+    if conditions:
+        condition = exp.and_(*conditions)
+        found.this.replace(_where(condition, found.this))
+        found = exp.Filter(this=found, expression=exp.Where(this=condition))
+    ignoring = any(isinstance(each, exp.IgnoreNulls) for each in clauses)
+    whole.replace(exp.IgnoreNulls(this=found) if ignoring else found)
 
 
 def _write_windows(query: exp.Select) -> None:

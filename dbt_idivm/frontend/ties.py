@@ -39,10 +39,13 @@ class CannotBreak(Exception):
 def completed(call: WindowCall, partition: tuple[str, ...], facts: Facts, computed: Computed) -> WindowCall:
     """The call with an order that determines each row. `facts`: of the ID-extended input. Raises CannotBreak."""
     frame = _frame(call)
-    ordered = (each.this.name for each in call.order if isinstance(each.this, exp.Column))
-    known = frozenset((*partition, *ordered))
-    names = _by_ids(facts, known) if facts.unique else _by_columns(facts, known, computed)
-    return call.with_ties(names, frame)
+    named = (each.this.name for each in call.order if isinstance(each.this, exp.Column))
+    return call.with_ties(broken_by(frozenset((*partition, *named)), facts, computed), frame)
+
+
+def broken_by(known: frozenset[str], facts: Facts, computed: Computed) -> tuple[str, ...]:
+    """The attributes that order rows which agree on `known`. `facts`: of the ID-extended rows. Raises CannotBreak."""
+    return _by_ids(facts, known) if facts.unique else _by_columns(facts, known, computed)
 
 
 # Wrong without it: sum(x) OVER (ORDER BY day) has the sum of all rows of a day. last_value(x) OVER (ORDER BY day) is the same for

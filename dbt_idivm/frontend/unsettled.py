@@ -73,11 +73,16 @@ def _has_one_row_by(order: exp.Expr, rows: Operator, groups: frozenset[str]) -> 
     """Whether no two rows of a group have the same value of the column (NULL apart) or struct
     `order`, also inside a CASE from FILTER.
     """
-    if isinstance(order, exp.Case) and len(order.args["ifs"]) == 1 and not order.this and not order.args.get("default"):
-        order = order.args["ifs"][0].args["true"]
-    parts = parts_of_value(order)
+    parts = parts_of_order(order)
     facts = facts_of(infer_ids(rows)) if parts else None
     return facts is not None and facts.unique and determined_by(groups | parts, facts.dependencies) >= {*facts.ids}
+
+
+def parts_of_order(order: exp.Expr) -> frozenset[str]:
+    """The attributes that `order`, the y of max_by(x, y), determines, also inside a CASE from FILTER, which is NULL elsewhere."""
+    if isinstance(order, exp.Case) and len(order.args["ifs"]) == 1 and not order.this and not order.args.get("default"):
+        order = order.args["ifs"][0].args["true"]
+    return parts_of_value(order)
 
 
 def _why(function: exp.AggFunc, rows: Operator, *, ordered: bool) -> str | None:

@@ -123,7 +123,15 @@ class Call:
 
     def expression(self, output: Mapping[str, exp.Expr]) -> exp.Expr:
         """The call with each attribute replaced by its definition in `output`."""
-        return self.value.transform(lambda node: output[node.name].copy() if isinstance(node, exp.Column) else node)
+        return _over(self.value, output)
+
+    def over(self, output: Mapping[str, exp.Expr]) -> Call:
+        """The call over other attributes: `output` has the new one for each of them."""
+        return replace(self, value=self.expression(output))
+
+    def without_ties(self) -> Call:
+        """The call as the user wrote it."""
+        return self
 
     def certain_type(self, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
         """The type of the result if it is certain; None otherwise. `below`: attribute → certain type."""
@@ -155,6 +163,42 @@ class Call:
 
     def __str__(self) -> str:
         return f"{self.value.sql('spark')} → {self.name}"
+
+
+@dataclass(frozen=True)
+class TiedCall(Call):
+    """A call of an aggregate whose result depends on the order of the rows, in an order that stays (ADR 0058).
+
+    `written` is the user's aggregate. `value` is one of its results: the one of the order by `broken_by`.
+    """
+
+    written: exp.Expr
+    broken_by: tuple[str, ...]
+
+    def over(self, output: Mapping[str, exp.Expr]) -> Call:
+        names = tuple(output[name].name for name in self.broken_by)
+        return replace(self, value=self.expression(output), written=_over(self.written, output), broken_by=names)
+
+    def without_ties(self) -> Call:
+        return Call(self.name, self.written)
+
+    def certain_type(self, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
+        return self.without_ties().certain_type(below)
+
+    def type(self, below: Mapping[str, exp.DataType]) -> exp.DataType:
+        return self.without_ties().type(below)
+
+    @property
+    def of_nothing(self) -> exp.Expr | None:
+        return self.without_ties().of_nothing
+
+    @property
+    def like(self) -> exp.Expr:
+        return self.without_ties().like
+
+
+def _over(value: exp.Expr, output: Mapping[str, exp.Expr]) -> exp.Expr:
+    return value.transform(lambda node: output[node.name].copy() if isinstance(node, exp.Column) else node)
 
 
 @dataclass(frozen=True)

@@ -129,12 +129,23 @@ def quoted(name: str) -> str:
 
 
 def _sql(query: exp.Expr) -> str:
-    return DUCKDB.sql(_with_elements(query), pretty=False)
+    return DUCKDB.sql(_with_nulls(_with_elements(query)), pretty=False)
 
 
 @cache
 def _transpiled(sql: str) -> str:
-    return _with_elements(sqlglot.parse_one(sql, read="spark")).sql("duckdb")
+    return _with_nulls(_with_elements(sqlglot.parse_one(sql, read="spark"))).sql("duckdb")
+
+
+def _with_nulls(query: exp.Expr) -> exp.Expr:
+    """max_by(x, y) and min_by(x, y) also of rows whose x is NULL, as in Spark. DuckDB leaves these rows out."""
+    names: dict[type[exp.Expr], str] = {exp.ArgMax: "arg_max_null", exp.ArgMin: "arg_min_null"}
+    if query.find(*names) is None:
+        return query
+    query = query.copy()
+    for node in list(query.find_all(*names)):
+        node.replace(exp.Anonymous(this=names[type(node)], expressions=[node.this, node.expression]))
+    return query
 
 
 def _with_elements(query: exp.Expr) -> exp.Expr:

@@ -54,8 +54,13 @@ _FLOATING = tuple({"t0": [(*row, "0.5") for row in each["t0"]]} for each in _COP
 
 def tied(tables: tuple[Table, ...], text: str, rows: tuple[Content, ...]) -> Case:
     sql = re.sub(r"\[\[.*?\]\]", "", text)
+    return tied_as(tables, sql, re.sub(r"\[\[(.*?)\]\]", r"\1", text), rows)
+
+
+def tied_as(tables: tuple[Table, ...], sql: str, completed: str, rows: tuple[Content, ...]) -> Case:
+    """A case whose completed SELECT is another text."""
     assert sql not in COMPLETED
-    COMPLETED[sql] = re.sub(r"\[\[(.*?)\]\]", r"\1", text)
+    COMPLETED[sql] = completed
     return Case(tables, sql, rows[0], rows[1:])
 
 
@@ -209,3 +214,176 @@ TIED = {
         _PARTNERS,
     ),
 }
+
+# The values of the first and the last row of each group, one row for each group, and the values of its rows in their order.
+_FIRST_ROW = "SELECT r.x, r.s, r.y FROM (SELECT a.*, row_number() OVER (PARTITION BY a.x ORDER BY {}) AS n FROM t0 AS a) AS r WHERE r.n = 1"
+_GREATEST = "max_by(a.s, [[CASE WHEN NOT a.y IS NULL THEN struct(]]a.y[[, a.k) END]])"
+_LEAST = "min_by(a.s, [[CASE WHEN NOT a.y IS NULL THEN struct(]]a.y[[, a.k) END]])"
+_STRUCTS = "array_sort(collect_list(struct({}, {} AS v)) FILTER (WHERE NOT {} IS NULL))"
+
+
+def _list(order: str, value: str) -> str:
+    return f"transform({_STRUCTS.format(order, value, value)}, r -> r.v)"
+
+
+AGGREGATES = {
+    "values of rows with the greatest and the least of tied values": tied(
+        _KEYED, f"SELECT a.x AS c0, {_GREATEST} AS c1, {_LEAST} AS c2 FROM t0 AS a GROUP BY a.x", _ROWS
+    ),
+    "the row with the greatest of tied values": tied_as(
+        _KEYED,
+        "SELECT a.x AS c0, max_by(a.s, a.y) AS c1, max_by(a.y, a.y) AS c2 FROM t0 AS a WHERE a.y IS NOT NULL GROUP BY a.x",
+        f"SELECT f.x AS c0, f.s AS c1, f.y AS c2 FROM ({_FIRST_ROW.format('a.y DESC, a.k DESC')}) AS f WHERE f.y IS NOT NULL",
+        _ROWS,
+    ),
+    "a tie that FILTER leaves": tied(
+        _KEYED,
+        "SELECT a.x AS c0, max_by(a.s, [[CASE WHEN a.y > 3 THEN struct(]]a.y[[, a.k) END]]) FILTER (WHERE a.y > 3) AS c1 FROM t0 AS a "
+        "GROUP BY a.x",
+        _ROWS,
+    ),
+    "the greatest of tied structs": tied(
+        _KEYED,
+        "SELECT max_by(a.s, struct(a.x, a.y % 2[[, a.k]])) AS c0, min_by(a.k, struct(a.x, a.s[[, a.k]])) AS c1 FROM t0 AS a",
+        _ROWS,
+    ),
+    "the greatest of tied values without a key": tied(
+        _BAG, "SELECT a.x AS c0, max_by(a.s, struct(a.y % 2[[, a.y, a.s]])) AS c1 FROM t0 AS a GROUP BY a.x", _COPIES
+    ),
+    "the greatest of tied values of rows that differ in the sign of zero": tied(
+        _FLOATS,
+        "SELECT a.x AS c0, CAST(max_by(a.f, struct(a.y[[, CAST(a.f AS STRING)]])) AS STRING) AS c1 FROM t0 AS a GROUP BY a.x",
+        _ZEROS,
+    ),
+    "the greatest of zeros with a sign": tied(
+        _FLOATS,
+        "SELECT a.x AS c0, CAST(max_by(a.f, [[CASE WHEN NOT a.f IS NULL THEN struct(]]a.f[[, a.y, CAST(a.f AS STRING)) END]]) AS "
+        "STRING) AS c1 FROM t0 AS a GROUP BY a.x",
+        _ZEROS,
+    ),
+    "any value": tied_as(
+        _KEYED,
+        "SELECT a.x AS c0, first(a.s) AS c1, any_value(a.y) AS c2 FROM t0 AS a GROUP BY a.x",
+        f"SELECT f.x AS c0, f.s AS c1, f.y AS c2 FROM ({_FIRST_ROW.format('a.k')}) AS f",
+        _ROWS,
+    ),
+    "the last value": tied_as(
+        _KEYED,
+        "SELECT a.x AS c0, last(a.s) AS c1, last_value(a.y) AS c2 FROM t0 AS a GROUP BY a.x HAVING last(a.y) > 3",
+        f"SELECT f.x AS c0, f.s AS c1, f.y AS c2 FROM ({_FIRST_ROW.format('a.k DESC')}) AS f WHERE f.y > 3",
+        _ROWS,
+    ),
+    "any value that is one": tied_as(
+        _KEYED,
+        "SELECT a.x AS c0, first(a.y, true) AS c1, last(a.s) IGNORE NULLS AS c2 FROM t0 AS a GROUP BY a.x",
+        "SELECT a.x AS c0, min_by(a.y, CASE WHEN a.y IS NOT NULL THEN a.k END) AS c1, max_by(a.s, CASE WHEN a.s IS NOT NULL THEN a.k "
+        "END) AS c2 FROM t0 AS a GROUP BY a.x",
+        _ROWS,
+    ),
+    "any value of some rows": tied_as(
+        _KEYED,
+        "SELECT a.x AS c0, first(12 / a.y) FILTER (WHERE a.y <> 0) AS c1, any_value(a.s, true) FILTER (WHERE a.y > 3) AS c2, "
+        "first(a.y) FILTER (WHERE a.k > 4) AS c3 FROM t0 AS a GROUP BY a.x",
+        "SELECT a.x AS c0, min_by(12 / nullif(a.y, 0), CASE WHEN a.y <> 0 THEN a.k END) AS c1, min_by(a.s, CASE WHEN a.y > 3 AND a.s "
+        "IS NOT NULL THEN a.k END) AS c2, min_by(a.y, CASE WHEN a.k > 4 THEN a.k END) AS c3 FROM t0 AS a GROUP BY a.x",
+        tuple({"t0": [*each["t0"], (20, 1, 0, "z"), (1, 3, 0, None)][-9:]} for each in _ROWS[2:]),
+    ),
+    "any value without a key": tied_as(
+        _BAG,
+        "SELECT a.x AS c0, first(a.s) AS c1, last(a.y) AS c2 FROM t0 AS a GROUP BY a.x",
+        "SELECT a.x AS c0, min_by(a.s, struct(a.y, a.s)) AS c1, max_by(a.y, struct(a.y, a.s)) AS c2 FROM t0 AS a GROUP BY a.x",
+        _COPIES,
+    ),
+    "any zero with a sign": tied_as(
+        _FLOATS,
+        "SELECT a.y AS c0, CAST(first(a.f) AS STRING) AS c1 FROM t0 AS a GROUP BY a.y",
+        "SELECT a.y AS c0, CAST(min_by(a.f, struct(a.x, CAST(a.f AS STRING))) AS STRING) AS c1 FROM t0 AS a GROUP BY a.y",
+        _ZEROS,
+    ),
+    "lists in the order of their rows": tied_as(
+        _KEYED,
+        "SELECT a.x AS c0, concat_ws('-', collect_list(a.s)) AS c1, array_join(array_agg(CAST(a.y AS STRING)), '-') AS c2, "
+        "element_at(collect_list(a.k), 1) AS c3 FROM t0 AS a GROUP BY a.x",
+        f"SELECT a.x AS c0, concat_ws('-', {_list('a.k', 'a.s')}) AS c1, array_join({_list('a.k', 'CAST(a.y AS STRING)')}, '-') AS c2, "
+        f"element_at({_list('a.k', 'a.k')}, 1) AS c3 FROM t0 AS a GROUP BY a.x",
+        _ROWS,
+    ),
+    "lists of copies": tied_as(
+        _BAG,
+        "SELECT a.x AS c0, concat_ws('-', collect_list(a.s)) AS c1 FROM t0 AS a GROUP BY a.x",
+        f"SELECT a.x AS c0, concat_ws('-', {_list('a.y, a.s AS s', 'a.s')}) AS c1 FROM t0 AS a GROUP BY a.x",
+        _COPIES,
+    ),
+    "a sorted list of zeros with a sign": tied_as(
+        _FLOATS,
+        "SELECT a.x AS c0, CAST(array_sort(collect_list(a.f)) AS STRING) AS c1 FROM t0 AS a GROUP BY a.x",
+        f"SELECT a.x AS c0, CAST(array_sort({_list('a.y, CAST(a.f AS STRING) AS s', 'a.f')}) AS STRING) AS c1 FROM t0 AS a GROUP BY a.x",
+        _ZEROS,
+    ),
+    "sets in the order of their values": tied_as(
+        _KEYED,
+        "SELECT a.x AS c0, concat_ws('-', collect_set(a.s)) AS c1, concat_ws('-', collect_list(DISTINCT a.s)) AS c2 FROM t0 AS a "
+        "GROUP BY a.x",
+        "SELECT a.x AS c0, concat_ws('-', array_sort(collect_set(a.s))) AS c1, concat_ws('-', array_sort(collect_list(DISTINCT "
+        "a.s))) AS c2 FROM t0 AS a GROUP BY a.x",
+        _ROWS,
+    ),
+    "texts of lists": tied(
+        _KEYED,
+        "SELECT a.x AS c0, listagg(a.s, ',') WITHIN GROUP (ORDER BY a.y DESC[[, a.k]]) AS c1 FROM t0 AS a GROUP BY a.x",
+        _ROWS,
+    ),
+    "texts of lists without an order": tied(
+        _KEYED,
+        "SELECT a.x AS c0, listagg(a.s, ',')[[ WITHIN GROUP (ORDER BY a.k)]] AS c1, string_agg(DISTINCT a.s, '-')[[ WITHIN GROUP "
+        "(ORDER BY a.s)]] AS c2 FROM t0 AS a GROUP BY a.x",
+        _ROWS,
+    ),
+    "the greatest of tied values of a join": tied(
+        _PAIR,
+        "SELECT a.x AS c0, max_by(a.s, struct(b.z[[, a.k, b.k]])) AS c1, min_by(b.k, struct(a.y[[, a.k, b.k]])) AS c2 FROM t0 AS a JOIN "
+        "t1 AS b ON b.x = a.x GROUP BY a.x",
+        _PARTNERS,
+    ),
+    "the greatest of tied values of padded rows": tied_as(
+        _PAIR,
+        "SELECT a.x AS c0, max_by(a.s, b.z) AS c1, first(b.z) AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON b.x = a.x AND b.z > 1 GROUP BY a.x",
+        "SELECT a.x AS c0, max_by(a.s, CASE WHEN b.z IS NOT NULL THEN struct(b.z, a.k, b.k) END) AS c1, min_by(b.z, struct(a.k, b.k)) AS "
+        "c2 FROM t0 AS a LEFT JOIN t1 AS b ON b.x = a.x AND b.z > 1 GROUP BY a.x",
+        _PARTNERS,
+    ),
+    "the greatest of tied values for each row": tied(
+        _PAIR,
+        "SELECT a.k AS c0, (SELECT max_by(b.k, [[CASE WHEN NOT b.z IS NULL THEN struct(]]b.z[[, b.k) END]]) FROM t1 AS b WHERE b.x = a.x) "
+        "AS c1 FROM t0 AS a",
+        _PARTNERS,
+    ),
+    "the greatest of tied values for each row, by a range": tied(
+        _PAIR,
+        "SELECT a.k AS c0, (SELECT max_by(b.k, [[CASE WHEN NOT b.z IS NULL THEN struct(]]b.z[[, b.k) END]]) FROM t1 AS b WHERE b.z < a.y) "
+        "AS c1 FROM t0 AS a",
+        _PARTNERS,
+    ),
+    "the greatest of tied values of grouping sets": tied(
+        _KEYED, f"SELECT a.x AS c0, a.y AS c1, {_GREATEST} AS c2 FROM t0 AS a GROUP BY ROLLUP (a.x, a.y)", _ROWS
+    ),
+    "the greatest of tied values of sets of rows whose key is hidden": tied(
+        _KEYED,
+        "SELECT q.x AS c0, q.y AS c1, max_by(q.z, [[CASE WHEN NOT q.w IS NULL THEN struct(]]q.w[[, q.k) END]]) AS c2 FROM (SELECT a.x, a.y, "
+        "upper(a.s) AS z, a.y % 2 AS w[[, a.k]] FROM t0 AS a) AS q GROUP BY GROUPING SETS ((q.x), (q.y), ())",
+        _ROWS,
+    ),
+    "any value of groups": tied_as(
+        _KEYED,
+        "SELECT g.n AS c0, first(g.x) AS c1 FROM (SELECT a.x, count(*) AS n FROM t0 AS a GROUP BY a.x) AS g GROUP BY g.n",
+        "SELECT g.n AS c0, min_by(g.x, struct(g.x)) AS c1 FROM (SELECT a.x, count(*) AS n FROM t0 AS a GROUP BY a.x) AS g GROUP BY g.n",
+        _ROWS,
+    ),
+    "any value beside sums": tied_as(
+        _KEYED,
+        "SELECT a.x AS c0, sum(a.k) AS c1, first(a.s) AS c2, count(*) AS c3 FROM t0 AS a GROUP BY a.x",
+        "SELECT a.x AS c0, sum(a.k) AS c1, min_by(a.s, a.k) AS c2, count(*) AS c3 FROM t0 AS a GROUP BY a.x",
+        _ROWS,
+    ),
+}
+TIED |= AGGREGATES
