@@ -281,10 +281,14 @@ class Grouping:
         read = {name for each in call.broken_by for name in attributes(new.get(each, column(each)))}
         if read <= {*self.rows.columns}:
             return
-        self.lowering.extend_by_ids(self.rows)
-        self.rows = self._facts.node
+        self.rows = self._extended(self.rows)
         if self.sets is not None:
-            self.sets.extend_by_ids(self.rows)
+            again = self.sets.again
+            self.sets.rows, self.sets.again = self.rows, lambda: self._extended(again())
+
+    def _extended(self, rows: Operator) -> Operator:
+        self.lowering.extend_by_ids(rows)
+        return infer_ids(rows)
 
     def _is_nested(self, whole: exp.Expr, function: exp.AggFunc, raw: exp.Expr) -> bool:
         """Whether the aggregate contains another aggregate or a window function. If so, that is reported."""

@@ -92,7 +92,7 @@ _BUILDERS: dict[str, Builder] = {
     "STD": exp.Stddev.from_arg_list,
 }
 _MARKED = frozenset({*_BUILDERS, *_PARSER.FUNCTION_PARSERS, *_AGGREGATES}) - _OWN_SYNTAX
-# f(x, TRUE) is f(x) IGNORE NULLS
+# f(x, TRUE) is f(x) IGNORE NULLS, and f(x, FALSE) is f(x)
 _WITHOUT_NULLS: dict[str, type[exp.AggFunc]] = {
     "ANY_VALUE": exp.AnyValue,
     "FIRST": exp.First,
@@ -267,8 +267,9 @@ def _function(call: exp.Anonymous) -> exp.Expr:
         plain.meta.update(call.meta)
         plain.add_comments(call.comments)
         return plain
-    if name in _WITHOUT_NULLS and len(args) == 2 and isinstance(args[1], exp.Boolean) and args[1].this:
-        return exp.IgnoreNulls(this=_WITHOUT_NULLS[name](this=args[0].copy()))
+    if name in _WITHOUT_NULLS and len(args) == 2 and isinstance(args[1], exp.Boolean):
+        function = _WITHOUT_NULLS[name](this=args[0].copy())
+        return exp.IgnoreNulls(this=function) if args[1].this else function
     if name in _UNIT_FIRST and len(args) == 3:
         plain.expressions[0].replace(exp.Var(this=args[0].name.upper()))
     try:

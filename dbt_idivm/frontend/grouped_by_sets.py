@@ -25,7 +25,6 @@ from dbt_idivm.frontend.names import Names
 from dbt_idivm.frontend.resolve import Canonical, bare, own_nodes
 from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 from dbt_idivm.operators import Project, UnionAll
-from dbt_idivm.passes.infer_ids import infer_ids
 
 if TYPE_CHECKING:
     from dbt_idivm.frontend.group_by import SelectItem
@@ -55,11 +54,6 @@ class GroupedBySets:
     @property
     def branch(self) -> str:
         return f"{self.union}__branch"
-
-    def extend_by_ids(self, rows: Operator) -> None:
-        """Use the ID-extended rows in each branch."""
-        again = self.again
-        self.rows, self.again = rows, lambda: infer_ids(again())
 
     def output(self, attribute: str) -> str:
         """The attribute of ∪ that has the values of `attribute`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import ErrorLevel
 
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.explain import explain, maintained
@@ -40,7 +41,7 @@ FROM = "FROM t GROUP BY x"
         ("array_agg(DISTINCT v)", "ARRAY_SORT(ARRAY_AGG(DISTINCT t.v))"),
         (
             "listagg(CAST(v AS STRING), '-') WITHIN GROUP (ORDER BY d DESC)",
-            "LISTAGG(CAST(t.v AS STRING), '-') WITHIN GROUP (ORDER BY t.d DESC, t.k)",
+            "LISTAGG(CAST(t.v AS STRING), '-') WITHIN GROUP (ORDER BY t.d DESC, t.k ASC)",
         ),
     ],
 )
@@ -103,7 +104,7 @@ def test_first_of_a_condition_is_not_first_of_a_case() -> None:
     """NULL would be the value of a first row that does not satisfy the condition."""
     (call,) = _calls("SELECT first(v) FILTER (WHERE x > 1) IGNORE NULLS AS c FROM t")
     assert isinstance(call, TiedCall)
-    written = call.written.sql("spark", unsupported_level=None)
+    written = call.written.sql("spark", unsupported_level=ErrorLevel.IGNORE)
     assert written.startswith("FIRST(") and written.endswith("IGNORE NULLS") and "FILTER" in written
 
 
@@ -121,7 +122,7 @@ def test_the_type_is_that_of_the_users_aggregate() -> None:
 
 def test_explain_says_it() -> None:
     plan = planned(f"SELECT x, first(v) AS a {FROM}")
-    assert "FIRST(t.v): the rows of a group between which it may choose are ordered by t__k" in explain(plan)
+    assert "FIRST(t__v): the rows of a group between which it may choose are ordered by t__k" in explain(plan)
     assert maintained(plan).endswith("; tied rows by k")
 
 
@@ -129,21 +130,21 @@ def test_the_tree_without_ties_has_the_users_aggregates() -> None:
     plan = planned(f"SELECT x, first(v, true) AS a, collect_list(v) AS b {FROM}")
     assert len(ties(plan)) == 2 and completed_query(plan, Binding()) is not None
     (node,) = (each for each in without_ties(plan.root).inputs if isinstance(each, Aggregate))
-    assert [call.value.sql("spark", unsupported_level=None) for call in node.calls] == [
+    assert [call.value.sql("spark", unsupported_level=ErrorLevel.IGNORE) for call in node.calls] == [
         "FIRST(t__v) IGNORE NULLS",
         "COLLECT_LIST(t__v)",
     ]
 
 
-SQL = "select name, any_value(cid) as c from main.o group by name"
+SQL = "select name, any_value(id) as c from main.o group by name"
 
 
 def test_the_proof_has_the_users_aggregate(engine: FakeEngine) -> None:
     engine.drive(model(SQL, {"o": "id"}))
     asked = [" ".join(each.sql.split()) for each in engine.log if each.label == "plan of the planned query"]
-    assert asked and all("ANY_VALUE(o.cid)" in each for each in asked)
+    assert asked and all("ANY_VALUE(o.id)" in each for each in asked)
     built = [" ".join(each.sql.split()) for each in engine.log if "CREATE" in each.sql]
-    assert any("MIN_BY(o.cid, STRUCT(o.id AS _0))" in each for each in built)
+    assert any("MIN_BY(o.id, STRUCT(o.id AS _0))" in each for each in built)
     assert "MIN_BY(" in engine.ask(equivalence("main", "v"))
 
 
