@@ -19,7 +19,7 @@ from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import SIGN, Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.frontend import existence, of_each, partners, scalar, ties
+from dbt_idivm.frontend import existence, of_each, partners, scalar, tied_aggregates, ties
 from dbt_idivm.frontend import window as window_frontend
 from dbt_idivm.idiff import build
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
@@ -51,6 +51,7 @@ from dbt_idivm.operators.scan import DiffClass, DiffRows, scans
 from dbt_idivm.operators.window import Windowed
 from dbt_idivm.optimize.lineage import leaves
 from dbt_idivm.passes import annotate, canonical, first_rows, look_ups, place_caches, propagate, running, window_root
+from dbt_idivm.passes.annotate import Facts
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script import additive as script_additive
 from dbt_idivm.script import (
@@ -732,6 +733,15 @@ def zeros_are_one_value(patch: Patch) -> None:
     patch.setattr(ties, "equal_is_identical", lambda kind: True)
 
 
+def conditions_are_ignored(patch: Patch) -> None:
+    found = tied_aggregates.condition_of
+    patch.setattr(tied_aggregates, "condition_of", lambda each: None if (on := found(each)) is None else exp.or_(on, exp.true()))
+
+
+def first_attribute(known: frozenset[str], facts: Facts, computed: ties.Computed) -> tuple[str, ...]:
+    return ties.broken_by(known, facts, computed)[:1]
+
+
 TIES = (
     Mutation(
         "ties: only an order on which a value depends is completed",
@@ -748,6 +758,43 @@ TIES = (
         zeros_are_one_value,
         "the first of tied rows that differ in the sign of zero",
         "recompute",
+    ),
+    Mutation(
+        "tied aggregates: max_by leaves out rows without an order",
+        lambda patch: patch.setattr(tied_aggregates, "_is_set", lambda value: exp.true()),
+        "values of rows with the greatest and the least of tied values",
+    ),
+    Mutation(
+        "tied aggregates: IGNORE NULLS",
+        lambda patch: patch.setattr(tied_aggregates, "_is_set", lambda value: exp.true()),
+        "any value that is one",
+    ),
+    Mutation(
+        "tied aggregates: FILTER takes rows, and not values",
+        conditions_are_ignored,
+        "any value of some rows",
+    ),
+    Mutation(
+        "tied aggregates: rows without a key are ordered by the texts of floats",
+        zeros_are_one_value,
+        "any zero with a sign",
+        "recompute",
+    ),
+    Mutation(
+        "tied aggregates: all columns of rows without a key",
+        lambda patch: patch.setattr(tied_aggregates, "broken_by", first_attribute),
+        "any value without a key",
+        "recompute",
+    ),
+    Mutation(
+        "tied aggregates: a list begins with the order of its rows",
+        lambda patch: patch.setattr(tied_aggregates, "_listed", lambda function, names: function),
+        "lists in the order of their rows",
+    ),
+    Mutation(
+        "tied aggregates: equal sort keys are ordered",
+        lambda patch: patch.setattr(tied_aggregates, "_within", lambda written, more: written),
+        "texts of lists",
     ),
     Mutation(
         "pre-state: copies of zeros with different signs are told apart",

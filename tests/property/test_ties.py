@@ -79,6 +79,67 @@ def windows(draw: st.DrawFn) -> tuple[Case, str]:
     return Case((KEYED if keyed else BAG,), texts[0], numbered[0], tuple(numbered[1:])), texts[1]
 
 
+# An aggregate, and one with a single result: {v} is a value, {t} a text, {o} an order, {row} what identifies a row.
+AGGREGATES = (
+    ("first({v})", "min_by({v}, struct({row}))"),
+    ("last_value({t}, false)", "max_by({t}, struct({row}))"),
+    ("any_value({v}, true)", "min_by({v}, CASE WHEN {v} IS NOT NULL THEN struct({row}) END)"),
+    ("last({v}) FILTER (WHERE a.y > 0)", "max_by({v}, CASE WHEN a.y > 0 THEN struct({row}) END)"),
+    ("max_by({v}, {o})", "max_by({v}, CASE WHEN {o} IS NOT NULL THEN struct({o} AS o, {row}) END)"),
+    ("min_by({v}, {o})", "min_by({v}, CASE WHEN {o} IS NOT NULL THEN struct({o} AS o, {row}) END)"),
+    (
+        "max_by({v}, {o}) FILTER (WHERE a.y > 0)",
+        "max_by({v}, CASE WHEN {o} IS NOT NULL AND a.y > 0 THEN struct({o} AS o, {row}) END)",
+    ),
+    ("listagg({t}, '-') WITHIN GROUP (ORDER BY {o} DESC)", "listagg({t}, '-') WITHIN GROUP (ORDER BY {o} DESC, {row})"),
+    (
+        "concat_ws('-', collect_list({t}))",
+        "concat_ws('-', transform(array_sort(collect_list(struct({row}, {t} AS v)) FILTER (WHERE {t} IS NOT NULL)), r -> r.v))",
+    ),
+    ("concat_ws('-', collect_set(a.s))", "concat_ws('-', array_sort(collect_set(a.s)))"),
+    ("sum(a.y)", "sum(a.y)"),
+    ("max(a.s)", "max(a.s)"),
+)
+VALUES = ("a.y", "a.s", "a.x + a.y")  # DuckDB's min_by returns 0.0 for -0.0
+TEXTS = ("a.s", "CAST(a.y AS STRING)", "CAST(a.f AS STRING)")
+ROWS_ORDERED_BY = ("a.y", "a.s", "a.f", "a.y % 2", "a.k")
+
+
+@st.composite
+def groups(draw: st.DrawFn) -> tuple[Case, str]:
+    """A case, and its SELECT with aggregates of one result."""
+    keyed = draw(st.booleans())
+    by = draw(st.sampled_from(("", "a.x", "a.x, a.s")))
+    orders = ROWS_ORDERED_BY if keyed else ROWS_ORDERED_BY[:-1]
+    row = OF_KEY if keyed else "a.x, a.y, a.s, CAST(a.f AS STRING)"
+    items: tuple[list[str], list[str]] = ([], [])
+    for number in range(draw(st.integers(1, 3))):
+        chosen = draw(st.sampled_from(AGGREGATES))
+        value, text, order = (draw(st.sampled_from(each)) for each in (VALUES, TEXTS, orders))
+        for texts, call in zip(items, chosen, strict=True):
+            fields = row if "GROUP" in call else row.replace("STRING)", "STRING) AS g")
+            whole = call.format(v=value, t=text, o=order, row=fields)
+            texts.append(f"CAST({whole} AS STRING) AS c{number}")
+    selects = [
+        f"SELECT {', '.join(each)}{f', {by}' if by else ''} FROM t AS a WHERE a.y IS NULL OR a.y < 3"
+        + (f" GROUP BY {by}" if by else "")
+        for each in items
+    ]
+    contents = [draw(ROWS) for _ in range(3)]
+    numbered = [{"t": [(n, *each) for n, each in enumerate(rows)] if keyed else rows} for rows in contents]
+    return Case((KEYED if keyed else BAG,), selects[0], numbered[0], tuple(numbered[1:])), selects[1]
+
+
+@given(drawn=groups(), way=st.sampled_from(sorted(ALL_WAYS)))
+def test_drawn_groups(drawn: tuple[Case, str], way: str) -> None:
+    case, completed = drawn
+    COMPLETED[case.sql] = completed
+    try:
+        check(case, ALL_WAYS[way])
+    finally:
+        del COMPLETED[case.sql]
+
+
 @given(drawn=windows(), way=st.sampled_from(sorted(ALL_WAYS)))
 def test_drawn_windows(drawn: tuple[Case, str], way: str) -> None:
     case, completed = drawn

@@ -215,6 +215,9 @@ TIED = {
     ),
 }
 
+# No table has its rows in the order of the key.
+_MIXED: tuple[Content, ...] = tuple({"t0": [*each["t0"][2:], *each["t0"][1::-1]]} for each in _ROWS)
+_WITH_GAPS: tuple[Content, ...] = tuple({"t0": [(-1, 1, None, None), *each["t0"], (30, 1, None, None)]} for each in _MIXED)
 # The values of the first and the last row of each group, one row for each group, and the values of its rows in their order.
 _FIRST_ROW = "SELECT r.x, r.s, r.y FROM (SELECT a.*, row_number() OVER (PARTITION BY a.x ORDER BY {}) AS n FROM t0 AS a) AS r WHERE r.n = 1"
 _GREATEST = "max_by(a.s, [[CASE WHEN NOT a.y IS NULL THEN struct(]]a.y[[, a.k) END]])"
@@ -228,57 +231,57 @@ def _list(order: str, value: str) -> str:
 
 AGGREGATES = {
     "values of rows with the greatest and the least of tied values": tied(
-        _KEYED, f"SELECT a.x AS c0, {_GREATEST} AS c1, {_LEAST} AS c2 FROM t0 AS a GROUP BY a.x", _ROWS
+        _KEYED, f"SELECT a.x AS c0, {_GREATEST} AS c1, {_LEAST} AS c2 FROM t0 AS a GROUP BY a.x", _MIXED
     ),
     "the row with the greatest of tied values": tied_as(
         _KEYED,
         "SELECT a.x AS c0, max_by(a.s, a.y) AS c1, max_by(a.y, a.y) AS c2 FROM t0 AS a WHERE a.y IS NOT NULL GROUP BY a.x",
         f"SELECT f.x AS c0, f.s AS c1, f.y AS c2 FROM ({_FIRST_ROW.format('a.y DESC, a.k DESC')}) AS f WHERE f.y IS NOT NULL",
-        _ROWS,
+        _MIXED,
     ),
     "a tie that FILTER leaves": tied(
         _KEYED,
         "SELECT a.x AS c0, max_by(a.s, [[CASE WHEN a.y > 3 THEN struct(]]a.y[[, a.k) END]]) FILTER (WHERE a.y > 3) AS c1 FROM t0 AS a "
         "GROUP BY a.x",
-        _ROWS,
+        _MIXED,
     ),
     "the greatest of tied structs": tied(
         _KEYED,
         "SELECT max_by(a.s, struct(a.x, a.y % 2[[, a.k]])) AS c0, min_by(a.k, struct(a.x, a.s[[, a.k]])) AS c1 FROM t0 AS a",
-        _ROWS,
+        _MIXED,
     ),
     "the greatest of tied values without a key": tied(
         _BAG, "SELECT a.x AS c0, max_by(a.s, struct(a.y % 2[[, a.y, a.s]])) AS c1 FROM t0 AS a GROUP BY a.x", _COPIES
     ),
     "the greatest of tied values of rows that differ in the sign of zero": tied(
         _FLOATS,
-        "SELECT a.x AS c0, CAST(max_by(a.f, struct(a.y[[, CAST(a.f AS STRING)]])) AS STRING) AS c1 FROM t0 AS a GROUP BY a.x",
+        "SELECT a.x AS c0, max_by(CAST(a.f AS STRING), struct(a.y[[, CAST(a.f AS STRING)]])) AS c1 FROM t0 AS a GROUP BY a.x",
         _ZEROS,
     ),
     "the greatest of zeros with a sign": tied(
         _FLOATS,
-        "SELECT a.x AS c0, CAST(max_by(a.f, [[CASE WHEN NOT a.f IS NULL THEN struct(]]a.f[[, a.y, CAST(a.f AS STRING)) END]]) AS "
-        "STRING) AS c1 FROM t0 AS a GROUP BY a.x",
+        "SELECT a.x AS c0, max_by(CAST(a.f AS STRING), [[CASE WHEN NOT a.f IS NULL THEN struct(]]a.f[[, a.y, CAST(a.f AS STRING)) "
+        "END]]) AS c1 FROM t0 AS a GROUP BY a.x",
         _ZEROS,
     ),
     "any value": tied_as(
         _KEYED,
         "SELECT a.x AS c0, first(a.s) AS c1, any_value(a.y) AS c2 FROM t0 AS a GROUP BY a.x",
         f"SELECT f.x AS c0, f.s AS c1, f.y AS c2 FROM ({_FIRST_ROW.format('a.k')}) AS f",
-        _ROWS,
+        _MIXED,
     ),
     "the last value": tied_as(
         _KEYED,
         "SELECT a.x AS c0, last(a.s) AS c1, last(a.y) AS c2 FROM t0 AS a GROUP BY a.x HAVING last(a.y) > 3",
         f"SELECT f.x AS c0, f.s AS c1, f.y AS c2 FROM ({_FIRST_ROW.format('a.k DESC')}) AS f WHERE f.y > 3",
-        _ROWS,
+        _MIXED,
     ),
     "any value that is one": tied_as(
         _KEYED,
         "SELECT a.x AS c0, first(a.y, true) AS c1, last(a.s) IGNORE NULLS AS c2 FROM t0 AS a GROUP BY a.x",
         "SELECT a.x AS c0, min_by(a.y, CASE WHEN a.y IS NOT NULL THEN a.k END) AS c1, max_by(a.s, CASE WHEN a.s IS NOT NULL THEN a.k "
         "END) AS c2 FROM t0 AS a GROUP BY a.x",
-        _ROWS,
+        _WITH_GAPS,
     ),
     "any value of some rows": tied_as(
         _KEYED,
@@ -286,7 +289,7 @@ AGGREGATES = {
         "first(a.y) FILTER (WHERE a.k > 4) AS c3 FROM t0 AS a GROUP BY a.x",
         "SELECT a.x AS c0, min_by(12 / nullif(a.y, 0), CASE WHEN a.y <> 0 THEN a.k END) AS c1, min_by(a.s, CASE WHEN a.y > 3 AND a.s "
         "IS NOT NULL THEN a.k END) AS c2, min_by(a.y, CASE WHEN a.k > 4 THEN a.k END) AS c3 FROM t0 AS a GROUP BY a.x",
-        tuple({"t0": [*each["t0"], (20, 1, 0, "z"), (1, 3, 0, None)][-9:]} for each in _ROWS[2:]),
+        tuple({"t0": [*each["t0"], (20, 1, 0, "z"), (1, 3, 0, None)][-9:]} for each in _MIXED[2:]),
     ),
     "any value without a key": tied_as(
         _BAG,
@@ -296,8 +299,8 @@ AGGREGATES = {
     ),
     "any zero with a sign": tied_as(
         _FLOATS,
-        "SELECT a.y AS c0, CAST(first(a.f) AS STRING) AS c1 FROM t0 AS a GROUP BY a.y",
-        "SELECT a.y AS c0, CAST(min_by(a.f, struct(a.x, CAST(a.f AS STRING))) AS STRING) AS c1 FROM t0 AS a GROUP BY a.y",
+        "SELECT a.y AS c0, first(CAST(a.f AS STRING)) AS c1 FROM t0 AS a GROUP BY a.y",
+        "SELECT a.y AS c0, min_by(CAST(a.f AS STRING), struct(a.x, CAST(a.f AS STRING))) AS c1 FROM t0 AS a GROUP BY a.y",
         _ZEROS,
     ),
     "lists in the order of their rows": tied_as(
@@ -306,7 +309,7 @@ AGGREGATES = {
         "element_at(collect_list(a.k), 1) AS c3 FROM t0 AS a GROUP BY a.x",
         f"SELECT a.x AS c0, concat_ws('-', {_list('a.k', 'a.s')}) AS c1, array_join({_list('a.k', 'CAST(a.y AS STRING)')}, '-') AS c2, "
         f"element_at({_list('a.k', 'a.k')}, 1) AS c3 FROM t0 AS a GROUP BY a.x",
-        _ROWS,
+        _MIXED,
     ),
     "lists of copies": tied_as(
         _BAG,
@@ -326,17 +329,17 @@ AGGREGATES = {
         "GROUP BY a.x",
         "SELECT a.x AS c0, concat_ws('-', array_sort(collect_set(a.s))) AS c1, concat_ws('-', array_sort(collect_list(DISTINCT "
         "a.s))) AS c2 FROM t0 AS a GROUP BY a.x",
-        _ROWS,
+        _MIXED,
     ),
     "texts of lists": tied(
         _KEYED,
         "SELECT a.x AS c0, listagg(a.s, ',') WITHIN GROUP (ORDER BY a.y DESC[[, a.k]]) AS c1 FROM t0 AS a GROUP BY a.x",
-        _ROWS,
+        _MIXED,
     ),
     "texts of lists without an order": tied(
         _KEYED,
         "SELECT a.x AS c0, listagg(a.s, ',')[[ WITHIN GROUP (ORDER BY a.k)]] AS c1 FROM t0 AS a GROUP BY a.x",
-        _ROWS,
+        _MIXED,
     ),
     "the greatest of tied values of a join": tied(
         _PAIR,
@@ -364,25 +367,46 @@ AGGREGATES = {
         _PARTNERS,
     ),
     "the greatest of tied values of grouping sets": tied(
-        _KEYED, f"SELECT a.x AS c0, a.y AS c1, {_GREATEST} AS c2 FROM t0 AS a GROUP BY ROLLUP (a.x, a.y)", _ROWS
+        _KEYED, f"SELECT a.x AS c0, a.y AS c1, {_GREATEST} AS c2 FROM t0 AS a GROUP BY ROLLUP (a.x, a.y)", _MIXED
     ),
     "the greatest of tied values of sets of rows whose key is hidden": tied(
         _KEYED,
         "SELECT q.x AS c0, q.y AS c1, max_by(q.z, [[CASE WHEN NOT q.w IS NULL THEN struct(]]q.w[[, q.k) END]]) AS c2 FROM (SELECT a.x, a.y, "
         "upper(a.s) AS z, a.y % 2 AS w[[, a.k]] FROM t0 AS a) AS q GROUP BY GROUPING SETS ((q.x), (q.y), ())",
-        _ROWS,
+        _MIXED,
     ),
     "any value of groups": tied_as(
         _KEYED,
         "SELECT g.n AS c0, first(g.x) AS c1 FROM (SELECT a.x, count(*) AS n FROM t0 AS a GROUP BY a.x) AS g GROUP BY g.n",
         "SELECT g.n AS c0, min_by(g.x, struct(g.x)) AS c1 FROM (SELECT a.x, count(*) AS n FROM t0 AS a GROUP BY a.x) AS g GROUP BY g.n",
-        _ROWS,
+        _MIXED,
     ),
     "any value beside sums": tied_as(
         _KEYED,
         "SELECT a.x AS c0, sum(a.k) AS c1, first(a.s) AS c2, count(*) AS c3 FROM t0 AS a GROUP BY a.x",
         "SELECT a.x AS c0, sum(a.k) AS c1, min_by(a.s, a.k) AS c2, count(*) AS c3 FROM t0 AS a GROUP BY a.x",
-        _ROWS,
+        _MIXED,
     ),
 }
 TIED |= AGGREGATES
+# What DuckDB has no words for.
+ON_SPARK = {
+    "texts of lists of different values": tied(
+        _KEYED,
+        "SELECT a.x AS c0, string_agg(DISTINCT a.s, '-')[[ WITHIN GROUP (ORDER BY a.s)]] AS c1 FROM t0 AS a GROUP BY a.x",
+        _MIXED,
+    ),
+    "values that have no order": tied(
+        _KEYED,
+        "SELECT a.x AS c0, max_by(map(a.k, a.s), struct(a.y[[, a.k]]))[a.x] AS c1 FROM t0 AS a GROUP BY a.x",
+        _MIXED,
+    ),
+    "pairs of the values of two lists": tied_as(
+        _KEYED,
+        "SELECT a.x AS c0, CAST(map_from_arrays(collect_list(a.k), collect_list(coalesce(a.s, '-'))) AS STRING) AS c1 FROM t0 AS a "
+        "GROUP BY a.x",
+        "SELECT a.x AS c0, CAST(map_from_entries(array_sort(collect_list(struct(a.k, coalesce(a.s, '-') AS v)))) AS STRING) AS c1 "
+        "FROM t0 AS a GROUP BY a.x",
+        _MIXED,
+    ),
+}

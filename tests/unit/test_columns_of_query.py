@@ -43,7 +43,7 @@ def found(sql: str, catalog: Catalog = KNOWN) -> str:
             "select collect_list(id) over (partition by cid) as l, f(id) over (order by id) as f from main.o",
             "l ARRAY<BIGINT>, f unknown",
         ),
-        ("select listagg(name) within group (order by price) as l from main.o", "l unknown"),
+        ("select listagg(name) within group (order by price) as l from main.o", "l string"),
         ("select main.margin(first(price)) as m, id from main.o group by id", "m unknown, id bigint"),
         ("select first(f(name)) as m from main.o", "m unknown"),
         ("select cid, sum(rand()) as s from main.o group by all having first(name) > 'a'", "cid bigint, s double"),
