@@ -123,6 +123,10 @@ CONSTRUCTS: tuple[Construct, ...] = (
         "listagg(status, ', ') within group (order by status) as l from orders group by cid",
     ),
     Construct(
+        "max_by and min_by with ties, first, last, any_value, collect_list",
+        "select cid, max_by(status, amount) as m, any_value(price) as a, collect_list(status) as l from orders group by cid",
+    ),
+    Construct(
         "ROLLUP, CUBE, GROUPING SETS",
         "select cid, status, sum(price) as s, grouping_id() as g from orders group by rollup (cid, status)",
     ),

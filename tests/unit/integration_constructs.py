@@ -15,7 +15,7 @@ from dbt_idivm.algebra.operator import Operator, operators, operators_of
 from dbt_idivm.algebra.types import Type, is_float, is_small_integer
 from dbt_idivm.frontend.grouping_sets import has_sets
 from dbt_idivm.operators import Aggregate, OuterJoin, Project, Scan, Select, Window
-from dbt_idivm.operators.aggregate import Call
+from dbt_idivm.operators.aggregate import Call, TiedCall
 from dbt_idivm.operators.look_up_join import LookUpJoin
 from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.plan import Plan
@@ -133,7 +133,7 @@ def is_averaged(kind: exp.DataType) -> bool:
 
 def is_list(call: Call) -> bool:
     """Whether this lists the values of a group."""
-    function = function_of(call.value)
+    function = function_of(call.without_ties().value)
     return function is not None and (is_collection(function) or name_of(function) in LISTS)
 
 
@@ -238,6 +238,9 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
         not each.function and not is_list(each) for each in u.aggregate_calls
     ),
     "sorted lists: array_sort(collect_set(x)), listagg": lambda u: any(map(is_list, u.aggregate_calls)),
+    "max_by and min_by with ties, first, last, any_value, collect_list": lambda u: any(
+        isinstance(each, TiedCall) for each in u.aggregate_calls
+    ),
     "ROLLUP, CUBE, GROUPING SETS": lambda u: any(has_sets(each) for each in u.tree.find_all(exp.Group)),
     "HAVING": lambda u: u.has(exp.Having),
     "aggregate without GROUP BY": lambda u: any(not each.groups for each in u.aggregates),
