@@ -51,7 +51,7 @@ def function_of(node: exp.Expr) -> exp.AggFunc | None:
     if not isinstance(inner, exp.AggFunc):
         return None
     if isinstance(node, exp.Filter | exp.IgnoreNulls):
-        return inner if isinstance(inner, ANY) else None
+        return inner if isinstance(inner, BY + ANY if isinstance(node, exp.Filter) else ANY) else None
     return inner if isinstance(node, exp.WithinGroup) or is_collection(inner) else None
 
 

@@ -243,6 +243,8 @@ class Grouping:
         if self._is_nested(whole, function, raw):
             return Call.of("", "count")
         what = unsettled(whole, self.rows, frozenset(() if self.sets is not None else self.groups.values()))
+        if what is None and isinstance(whole, exp.Filter):
+            whole = whole.this  # max_by leaves out rows without an order
         call = Call("", whole)
         if not call.function:
             user = whole.copy()

@@ -3,7 +3,7 @@
 sum(x) FILTER (WHERE c)      sum(CASE WHEN c THEN x END)
 count(*) FILTER (WHERE c)    count(CASE WHEN c THEN 1 END)
 corr(x, y) FILTER (WHERE c)  corr(CASE WHEN c THEN x END, y)
-first(x) FILTER (WHERE c)    first(CASE WHEN c THEN x END) FILTER (WHERE c)
+first(x) FILTER (WHERE c)    first(CASE WHEN c THEN x END) FILTER (WHERE c), and max_by likewise
 count_if(c)                  count(CASE WHEN CAST(c AS BOOLEAN) THEN 1 END), which accepts a text as well
 f() OVER w                   f() OVER (…) for WINDOW w AS (…)
 window_time(w)               timestamp_micros(unix_micros(w.end) - 1)
@@ -30,18 +30,18 @@ def without_sugar(tree: exp.Query) -> None:
         condition = exp.Cast(this=counted.this, to=exp.DataType.build("boolean"))
         counted.replace(exp.Count(this=_where(condition, exp.Literal.number(1))))
     window_time(tree)
-    for call in list(tree.find_all(*ANY)):
+    for call in list(tree.find_all(*BY, *ANY)):
         if not is_over_window(call):
             _arrange(call)
     for filtered in list(tree.find_all(exp.Filter)):
-        if not isinstance(filtered.this, ANY):
+        if not isinstance(filtered.this, BY + ANY):
             filtered.replace(_unfiltered(filtered))
 
 
 def _arrange(call: exp.Expr) -> None:
-    """Write the clauses of first(x) and the like as Spark's grammar has them: first(x) FILTER (WHERE c) IGNORE NULLS.
+    """Write the clauses of max_by, first and the like as Spark's grammar has them: first(x) FILTER (WHERE c) IGNORE NULLS.
 
-    FILTER stays, because first(x) does not ignore NULLs. Its condition also guards x, which is computed before the aggregate.
+    FILTER stays: first(x) does not ignore NULLs. Its condition also guards the arguments, which are computed below γ.
     """
     whole = call
     clauses = []
@@ -54,7 +54,8 @@ def _arrange(call: exp.Expr) -> None:
     conditions = [each.expression.this for each in clauses if isinstance(each, exp.Filter)]
     if conditions:
         condition = exp.and_(*conditions)
-        found.this.replace(_where(condition, found.this))
+        for value in filter(None, (value_of(found), found.expression if isinstance(found, BY) else None)):
+            value.replace(_where(condition, value))
         found = exp.Filter(this=found, expression=exp.Where(this=condition))
     ignoring = any(isinstance(each, exp.IgnoreNulls) for each in clauses)
     whole.replace(exp.IgnoreNulls(this=found) if ignoring else found)
@@ -78,7 +79,7 @@ def _write_windows(query: exp.Select) -> None:
 def _unfiltered(node: exp.Filter) -> exp.Expr:
     """The aggregate over the rows for which the condition is true, without FILTER.
 
-    Aggregates ignore rows in which their first argument, or the value that they or max_by order by, is NULL. CASE evaluates
+    Aggregates ignore rows in which their first argument, or the value that they order by, is NULL. CASE evaluates
     its value only if its condition is true, as FILTER does.
     """
     call, condition = node.this, node.expression.this
@@ -87,9 +88,7 @@ def _unfiltered(node: exp.Filter) -> exp.Expr:
     assert function is not None
     if name_of(function) not in functions.OF_ORDER:
         values.append(value_of(function))
-    if isinstance(function, BY):
-        values.append(function.expression)
-    for value in filter(None, values):  # max_by with one argument: Spark refuses it
+    for value in values:
         value.replace(_where(condition, exp.Literal.number(1) if isinstance(value, exp.Star) else value))
     return cast(exp.Expr, call)
 

@@ -11,6 +11,7 @@ _BINARY = re.compile(r" (<=>|<=|>=|=|<|>|AND|OR|\+|-|\*|/|%) ")
 _LOOSE = re.compile(r" (?:IN|INSET|LIKE|RLIKE|\+) |\[|\.(?=\D)")
 _IN = re.compile(r" IN \(")
 _FILTER = ") FILTER (WHERE "
+_OF_CASE = re.compile(r"\b(CASE|WHEN|ELSE)\b")
 _OPEN, _CLOSE = "([‹", ")]›"
 _COMPARISONS, _ARITHMETIC = {"=", "<", ">", "<=", ">="}, {"+", "-", "*", "/", "%"}
 
@@ -84,10 +85,22 @@ def unfiltered(expression: str) -> str:
         condition = _up_to_bracket(expression[at + len(_FILTER) :])
         start, end = at - len(call), at + len(_FILTER) + len(condition)
         word = "distinct " if call.startswith("distinct ") else ""
-        value = call.removeprefix(word)
+        value = _unguarded(call.removeprefix(word), condition)
         expression = f"{expression[:start]}{word}CASE WHEN {condition} THEN {value} END{expression[end:]}"
         at = expression.rfind(_FILTER, 0, at)
     return expression
+
+
+def _unguarded(value: str, condition: str) -> str:
+    """`x` for `CASE WHEN condition THEN x END`, which is the same where the condition is true."""
+    start = f"CASE WHEN {condition} THEN "
+    at = value.find(start)
+    while at >= 0:
+        inner, _, rest = value[at + len(start) :].partition(" END")
+        if _OF_CASE.search(inner) is None:
+            value = value[:at] + inner + rest
+        at = value.find(start, at + 1)
+    return value
 
 
 def _up_to_bracket(text: str) -> str:
