@@ -403,3 +403,16 @@ def test_a_literal_with_a_number_is_text() -> None:
         form(plan)
     with pytest.raises(Unreadable):
         form(plan.replace("a#1", "a#45"), query)
+
+
+def filtered(call: str) -> str:
+    return form(under(f"Aggregate [b#2], [b#2, {call} FILTER (WHERE (c#3 > 0)) AS d#9]", T))
+
+
+def test_a_case_that_filter_makes_true() -> None:
+    """FILTER has the same condition, so that nothing else of the CASE is ever read."""
+    plain = filtered("max_by(a#1, b#2)")
+    assert filtered("max_by(CASE WHEN (c#3 > 0) THEN a#1 END, CASE WHEN (c#3 > 0) THEN b#2 END)") == plain
+    assert filtered("max_by(CASE WHEN (c#3 > 1) THEN a#1 END, b#2)") != plain
+    assert filtered("max_by(CASE WHEN (c#3 > 0) THEN b#2 END, b#2)") != plain
+    assert filtered("max_by(CASE WHEN (c#3 > 0) THEN a#1 ELSE b#2 END, b#2)") != plain
