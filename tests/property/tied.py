@@ -401,6 +401,15 @@ ON_SPARK = {
         "SELECT a.x AS c0, max_by(map(a.k, a.s), struct(a.y[[, a.k]]))[a.x] AS c1 FROM t0 AS a GROUP BY a.x",
         _MIXED,
     ),
+    "floats of rows that are tied": tied_as(
+        _FLOATS,
+        "SELECT a.x AS c0, CAST(max_by(a.f, a.y) AS STRING) AS c1, CAST(first(a.f) AS STRING) AS c2, last(a.f, true) AS c3, "
+        "CAST(collect_list(a.f) AS STRING) AS c4 FROM t0 AS a GROUP BY a.x",
+        "SELECT a.x AS c0, CAST(max_by(a.f, struct(a.y, CAST(a.f AS STRING) AS s)) AS STRING) AS c1, CAST(min_by(a.f, struct(a.y, "
+        "CAST(a.f AS STRING) AS s)) AS STRING) AS c2, max_by(a.f, CASE WHEN a.f IS NOT NULL THEN struct(a.y, CAST(a.f AS STRING) "
+        f"AS s) END) AS c3, CAST({_list('a.y, CAST(a.f AS STRING) AS s', 'a.f')} AS STRING) AS c4 FROM t0 AS a GROUP BY a.x",
+        _ZEROS,
+    ),
     "pairs of the values of two lists": tied_as(
         _KEYED,
         "SELECT a.x AS c0, CAST(map_from_arrays(collect_list(a.k), collect_list(coalesce(a.s, '-'))) AS STRING) AS c1 FROM t0 AS a "
