@@ -71,6 +71,11 @@ class Adaptation:
         return self.in_place and self.kept is None and self.more is None
 
     @property
+    def table(self) -> str:
+        """The table of the stored rows."""
+        return self.stored.table
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The tables that are read in addition to the stored view."""
         return tuple(dict.fromkeys(each.table for each in _scans(self.rows) if each.table != self.stored.table))

@@ -17,7 +17,9 @@ from dbt_idivm.algebra.expressions import call_name
 
 # Functions without arguments, whose value is the time of the statement.
 CLOCK = frozenset({"curdate", "current_date", "current_timestamp", "localtimestamp", "now", "unix_timestamp"})
-_NODES = (exp.CurrentTimestamp, exp.CurrentDate, exp.Localtimestamp)
+# A constant whose value an edit changes (`adaptation/moving.py`). No query has this node: Spark has no such variables.
+CONSTANT_INPUT = exp.SessionParameter
+_NODES = (exp.CurrentTimestamp, exp.CurrentDate, exp.Localtimestamp, CONSTANT_INPUT)
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,13 @@ class WrittenTime:
     type: exp.DataType
 
 
+def constant_input(number: int, kind: str) -> exp.Expr:
+    """The constant with this number, of a Spark SQL type, as an input like the clock."""
+    return CONSTANT_INPUT(this=str(number), kind=kind)
+
+
 def is_clock(node: exp.Expr) -> bool:
-    """Whether this node is a call of the clock."""
+    """Whether this node is a call of the clock, or a constant that is an input like it."""
     if any(True for _ in node.iter_expressions()):
         return False
     return isinstance(node, _NODES) or call_name(node) in CLOCK

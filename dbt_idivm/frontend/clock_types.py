@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from dbt_idivm.algebra.types import name_of_type, type_of
-from dbt_idivm.algebra.written_time import clock_calls, is_clock
+from dbt_idivm.algebra.written_time import CONSTANT_INPUT, clock_calls, is_clock
 from dbt_idivm.frontend.families import is_variable
 from dbt_idivm.frontend.refuse import own_functions
 
@@ -42,6 +42,8 @@ def constant_type(expression: exp.Expr) -> exp.DataType | None:
 
 
 def _type(node: exp.Expr) -> str | None:
+    if isinstance(node, CONSTANT_INPUT):
+        return node.text("kind")
     if is_clock(node):
         (name,) = own_functions(node)
         return _OF_CLOCK.get(name, "timestamp")
@@ -65,6 +67,10 @@ def _argument(node: exp.Expr) -> exp.Expr:
 def _of_sum(left: str | None, right: exp.Expr) -> str | None:
     """The type of a time with a number of days, or an interval, added or subtracted."""
     if isinstance(right, exp.Interval):
-        is_of_days = right.unit is not None and right.unit.name.upper() in _UNITS and right.this.name.isdecimal()
-        return left if left == "timestamp" or (left == "date" and is_of_days) else None
+        return left if left == "timestamp" or (left == "date" and is_of_days(right)) else None
     return left if left == "date" and isinstance(right, exp.Literal) and right.is_int else None
+
+
+def is_of_days(interval: exp.Interval) -> bool:
+    """Whether a date with this interval is a date."""
+    return interval.unit is not None and interval.unit.name.upper() in _UNITS and interval.this.name.isdecimal()

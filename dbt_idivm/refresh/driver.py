@@ -110,7 +110,7 @@ def _adapted(view: Observed) -> Steps[Outcome | None]:
     request = replace(job.request, existing="view" if how.work.planned.hidden else "table")
     stored = yield from read_stored_view(job.client, request)
     done = yield from _bring_up_to_date(replace(job, request=request), stored, is_adapted=True)
-    return migrated(job, how.work.planned, done, how.found.summary, Effect(taken.written, deleted=taken.deleted))
+    return migrated(job, how.work.planned, done, how.found.summary, Effect(taken.written, taken.updated, taken.deleted))
 
 
 def _changed(job: Job, stored: StoredView, kept: Kept, change: Finding) -> Steps[Outcome | Kept]:

@@ -1,11 +1,11 @@
 """Migrate the stored rows of a view to a new definition of it (ADR 0047).
 
 The migration reads the table versions in the old state, and the new state keeps these versions. The refresh that follows then
-brings the view up to date like any other refresh. There are three forms, depending on what the stored rows need:
+brings the view up to date like any other refresh. There are these forms, depending on what the stored rows need:
 
 - nothing: one commit without data gives the table the properties and the state of the new definition;
-- rows have to be deleted or inserted: one DELETE or INSERT, followed by that commit. Until then the state forbids refreshes to
-  build upon the rows, so that the next run rebuilds them if this one is interrupted in between;
+- rows have to be deleted or inserted, or constants moved: one DELETE, INSERT or MERGE, followed by that commit. Until then the
+  state forbids refreshes to build upon the rows, so that the next run rebuilds them if this one is interrupted in between;
 - anything else: one commit replaces the table by a query over its own rows. If the table gets another name, it is built beside
   the old one.
 """
@@ -16,9 +16,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dbt_idivm.adaptation.adapt import Adaptation
+from dbt_idivm.adaptation.moved import Moved
 from dbt_idivm.adaptation.statement import adapted_query, delete_rows, insert_rows
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.apply.build import planned_build, verify_unique_key
+from dbt_idivm.refresh.apply.constants import bound_to, moving_statement
 from dbt_idivm.refresh.apply.publish import Build, publish, show
 from dbt_idivm.refresh.apply.statements import set_properties
 from dbt_idivm.refresh.apply.watermark import guard_of, new_state, not_applied, own_commit
@@ -39,10 +42,11 @@ from dbt_idivm.script.render import full_query
 
 @dataclass(frozen=True)
 class Taken:
-    """Number of rows that the migration wrote and deleted."""
+    """Number of rows that the migration wrote, deleted, and updated in place."""
 
     written: int = 0
     deleted: int = 0
+    updated: int = 0
 
 
 def adapt_stored(how: Adapting) -> Steps[Taken | None]:
@@ -52,16 +56,18 @@ def adapt_stored(how: Adapting) -> Steps[Taken | None]:
     assert stored.latest is not None
     work.job.client.rely(stored.table, stored.latest.version, stored.latest.at)
     binding = Binding({**how.versions, stored.table: stored.latest.version}, dialect=work.job.dialect)
-    query = adapted_query(how.found, how.plan, binding)
     try:
         if not (yield from _have_keys(how)):
             return None
+        if isinstance(how.found, Moved):
+            return (yield from _moved(how, how.found, binding))
+        query = adapted_query(how.found, how.plan, binding)
         if not (yield from _has_the_types(how)) or not (yield from _has_the_columns(how, query, binding)):
             return None
         wanted = planned_build(work, how.plan, query, _new_state(how))
         yield from verify_unique_key(work.job, work.planned, wanted)
         if how.found.in_place and not (yield from _is_constrained(how)):
-            statement = _in_place(how, binding)
+            statement = _in_place(how, how.found, binding)
             if statement is not None or how.found.is_nothing:
                 return (yield from _kept(how, wanted, statement))
         # Wrong without it: under `on_configuration_change: continue` the state would say that the table has its former layout.
@@ -136,13 +142,30 @@ def _new_state(how: Adapting) -> State:
     return replace(new, sizes={table: size for table, size in before.sizes.items() if table in tables}, layouts=layouts)
 
 
-def _in_place(how: Adapting, binding: Binding) -> Statement | None:
+def _moved(how: Adapting, found: Moved, binding: Binding) -> Steps[Taken | None]:
+    """The migration to other constants. A table with constraints, or in another place, would have to be replaced by all rows."""
+    work, client, table = how.work, how.work.job.client, how.work.stored.table
+    bound = yield from bound_to(client, found, binding)
+    if bound is None or work.planned.table != table or (yield from _is_constrained(how)):
+        return None
+    query = full_query(found.plan, bound)
+    if not (yield from _has_the_types(how)) or not (yield from _has_the_columns(how, query, binding)):
+        return None
+    wanted = planned_build(work, how.plan, query, _new_state(how))
+    yield from verify_unique_key(work.job, work.planned, wanted)
+    tree = yield from moving_statement(client, found, bound, table)
+    label = f"move constants of {table}"
+    statement = None if tree is None else Statement(client.dialect.sql(tree), "write", label, fetch=True, tree=tree)
+    return (yield from _kept(how, wanted, statement))
+
+
+def _in_place(how: Adapting, found: Adaptation, binding: Binding) -> Statement | None:
     """The one DELETE or INSERT that migrates the table in place; None if none is needed, or the table has to be replaced."""
     table = how.work.stored.table
     if how.work.planned.table != table:
         return None
     dialect = how.work.job.dialect
-    tree, others = delete_rows(how.found, dialect), insert_rows(how.found, how.plan, binding)
+    tree, others = delete_rows(found, dialect), insert_rows(found, how.plan, binding)
     if tree is not None and others is not None:
         return None
     if tree is not None:
@@ -161,7 +184,7 @@ def _kept(how: Adapting, wanted: Build, statement: Statement | None) -> Steps[Ta
         rows = yield from committed(client, statement, table, draft.json(), guard_of(stored))
         written = yield from own_commit(client, table, latest, draft)
         if written is not None and written.version == latest.version + 1:
-            state, taken = replace(state, base=written.version), Taken(written.rows_written, written.counts["deleted"])
+            state, taken = replace(state, base=written.version), _taken(how, written)
             client.rely(table, written.version, written.at)
         elif written is not None or not _is_of_none(rows):
             raise (yield from not_applied(client, stored, table, "somebody else wrote to it"))
@@ -174,6 +197,12 @@ def _kept(how: Adapting, wanted: Build, statement: Statement | None) -> Steps[Ta
     client.invocation.forget(work.job.request.relation, table)
     history.pin(client, table, found)
     return taken
+
+
+def _taken(how: Adapting, written: Commit) -> Taken:
+    if isinstance(how.found, Moved):  # a MERGE also writes the rows of its files that it does not change
+        return Taken(*(written.counts[each] for each in ("inserted", "deleted", "updated")))
+    return Taken(written.rows_written, written.counts["deleted"])
 
 
 def _is_of_none(rows: Rows) -> bool:

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dbt_idivm.adaptation.adapt import Adaptation, adapt
-from dbt_idivm.adaptation.work import MIGRATION, adaptation
-from dbt_idivm.cost.choice import REBUILD, Choice
+from dbt_idivm.adaptation.adapt import Adaptation
+from dbt_idivm.adaptation.moved import Moved, edit_of
+from dbt_idivm.adaptation.work import MIGRATION, works
+from dbt_idivm.cost.choice import REBUILD, Alternative, Choice
 from dbt_idivm.definition.compiling import compiled
 from dbt_idivm.definition.define import caching_of, catalog_of
 from dbt_idivm.definition.fingerprint import fingerprint, used_columns
@@ -36,6 +37,7 @@ from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.ways import WayName
 
 _CHANGED = "IDIVM-402"
 _PROVEN = ("plans", "rows")
@@ -48,7 +50,7 @@ class Adapting:
 
     work: Work
     plan: Plan
-    found: Adaptation
+    found: Adaptation | Moved
     inputs: Mapping[str, Consumed]
     state: State  # of the stored view
     known_keys: Mapping[str, tuple[str, ...]]  # inputs that the old view read directly → columns of their keys
@@ -73,13 +75,16 @@ def adapting(seen: Observed) -> Steps[Adapting | None]:
         old = yield from _old_plan(work, state)
     except (IdivmError, EngineFailure):  # the old definition is no longer valid
         return None
-    found = adapt(old[0], plan, work.stored.table) if old is not None else None
+    found = edit_of(old[0], plan, work.stored.table) if old is not None else None
     inputs = consumed_by(work.planned, state)
     if old is None or found is None or inputs is None:
         return None
     try:
         after = yield from _after(seen, state, inputs)
-        if after is None or not pays(*after, found):
+        if after is None:
+            return None
+        found = _by_cheapest_way(after[0], found)
+        if not pays(*after, found):
             return None
         planned = yield from _proven(work)
     except EngineFailure:
@@ -198,7 +203,7 @@ def _with_consumed_caches(client: Client, planned: Planned, state: State) -> Ste
     return found
 
 
-def pays(later: Observed, then: Choice | None, found: Adaptation) -> bool:
+def pays(later: Observed, then: Choice | None, found: Adaptation | Moved) -> bool:
     """Whether the migration and the refresh that follows are estimated to be cheaper than a rebuild, which needs no refresh
     afterwards."""
     known = estimated(later, found)
@@ -208,14 +213,33 @@ def pays(later: Observed, then: Choice | None, found: Adaptation) -> bool:
     return known.estimate + (then.estimate if then is not None else 0.0) <= known.of(REBUILD).seconds
 
 
-def estimated(later: Observed, found: Adaptation) -> Choice | None:
+def estimated(later: Observed, found: Adaptation | Moved) -> Choice | None:
     """The estimated choice between the migration and a rebuild; None if sizes are unknown."""
+    known = _migrations(later, found)
+    if known is None:
+        return None
+    migrations, rebuild = known
+    wanted = found.way if isinstance(found, Moved) else None
+    migration = migrations[wanted]
+    return Choice(migration, (migration, rebuild))
+
+
+def _by_cheapest_way(later: Observed, found: Adaptation | Moved) -> Adaptation | Moved:
+    """The migration by the way that is estimated to take the least time; by the first one if sizes are unknown."""
+    if isinstance(found, Adaptation):
+        return found
+    known = _migrations(later, found)
+    names = [each.name for each in found.plan.ways]
+    return replace(found, way=names[0] if known is None else min(names, key=lambda name: known[0][name].seconds))
+
+
+def _migrations(later: Observed, found: Adaptation | Moved) -> tuple[Mapping[WayName | None, Alternative], Alternative] | None:
+    """The estimates of the migration by its ways, and of a rebuild."""
     costs = Costs(later)
     if costs.unknown is not None or later.view is None:
         return None
     now = costs.situation(lambda *leaf: 0.0)
-    migration = costs.priced(MIGRATION, adaptation(found, now))
-    return Choice(migration, (migration, costs.rebuild(now)))
+    return {way: costs.priced(MIGRATION, each) for way, each in works(found, now).items()}, costs.rebuild(now)
 
 
 def _proven(work: Work) -> Steps[Planned | None]:

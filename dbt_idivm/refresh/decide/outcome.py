@@ -87,19 +87,20 @@ def message(result: Result, statements: int) -> str:
 
 
 def migrated(job: Job, planned: Planned, done: Outcome, edits: str, taken: Effect) -> Outcome:
-    """The outcome of a migration and the refresh that followed it (`done`). `taken`: the rows that the migration wrote and
-    deleted."""
+    """The outcome of a migration and the refresh that followed it (`done`). `taken`: the rows that the migration wrote,
+    updated and deleted."""
     if done.mode not in ("noop", "incremental"):
         return done
-    written, deleted, statements = taken.inserted, taken.deleted, job.client.statements
+    written, updated, deleted, statements = taken.inserted, taken.updated, taken.deleted, job.client.statements
     refresh = f", then +{done.rows_inserted} ~{done.rows_updated} -{done.rows_deleted}" if done.mode == "incremental" else ""
-    rows = ", ".join([*([f"{_count(written, 'row')} written"] if written else []), *([f"{deleted} deleted"] if deleted else [])])
-    parts = [edits, *([rows] if rows else [])]
+    changed = ((updated, f"{updated} updated"), (deleted, f"{deleted} deleted"))
+    parts = [edits, *([f"{_count(written, 'row')} written"] if written else []), *(said for rows, said in changed if rows)]
     return replace(
         done,
         mode="migrated",
         reason=edits,
         rows_inserted=done.rows_inserted + written,
+        rows_updated=done.rows_updated + updated,
         rows_deleted=done.rows_deleted + deleted,
         statements=statements,
         artifacts=done.artifacts if done.artifacts.made_from else artifacts(job, planned),

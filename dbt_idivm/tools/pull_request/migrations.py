@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dbt_idivm.adaptation.adapt import Adaptation
-from dbt_idivm.adaptation.work import MIGRATION, adaptation
+from dbt_idivm.adaptation.moved import Moved
+from dbt_idivm.adaptation.work import MIGRATION, works
 from dbt_idivm.cost.choice import REBUILD
 from dbt_idivm.cost.sizes import Size, of_rows
 from dbt_idivm.cost.work import Situation, rebuild
@@ -48,7 +49,7 @@ class Migrations:
     known: Known = field(default_factory=lambda: Known((), ()))
 
     @deep_recursion()
-    def of(self, old: str, new: str, plan: Plan, found: Adaptation) -> Migration | None:
+    def of(self, old: str, new: str, plan: Plan, found: Adaptation | Moved) -> Migration | None:
         """The migration of the rows of model `old` (a unique ID) to model `new`, which has the plan `plan`; None if a size is
         unknown."""
         was = self.before.models.get(old) if self.before is not None else None
@@ -59,11 +60,11 @@ class Migrations:
         if not {*plan.tables, *found.sources} <= sizes.keys():
             return None
         stored = self._stored(was)
-        situation = Situation(plan, {**sizes, found.stored.table: stored}, stored, lambda *leaf: 0.0)
+        situation = Situation(plan, {**sizes, found.table: stored}, stored, lambda *leaf: 0.0)
         experience = self.known.learned.experience
         table = next((each for each in now.tables if each in experience.ratios), now.tables[0])
         return Migration(
-            experience.seconds(table, MIGRATION, adaptation(found, situation)),
+            min(experience.seconds(table, MIGRATION, each) for each in works(found, situation).values()),
             experience.seconds(table, REBUILD, rebuild(situation)),
         )
 

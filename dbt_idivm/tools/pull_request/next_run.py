@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot.errors import TokenError
 
-from dbt_idivm.adaptation.adapt import adapt
+from dbt_idivm.adaptation.moved import edit_of
 from dbt_idivm.artifacts import Node, dbt_config
 from dbt_idivm.definition.config import CHOOSING
 from dbt_idivm.definition.fingerprint import LAYOUT, had_no_plan
@@ -86,7 +86,7 @@ def _adapted(
         return None
     try:
         plan = after.plan(new)
-        found = adapt(before.plan(old), plan, str(old.get("relation_name")))
+        found = edit_of(before.plan(old), plan, str(old.get("relation_name")))
     except (IdivmError, SchemaFileError):
         return None
     if found is None:

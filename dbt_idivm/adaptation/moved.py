@@ -1,0 +1,140 @@
+"""constants moved: an edit of constants alone, such as the value of a dbt variable.
+
+    SELECT … FROM o WHERE d >= '2026-01-01'     SELECT … FROM o WHERE d >= '2026-02-01'
+
+The constants that differ become the attributes of one row, as expressions of the clock are (ADR 0059). What the edit changes is
+then what an update of this row changes: rows enter and leave as by a moved clock. The Δ-script reads the tables at the versions in
+the old state, and its statement changes the stored rows.
+
+Sound: with its old constants this plan has the rows that are stored, and with its new ones those of the new plan, hidden columns
+included. Both are proven as an edit that changes nothing (`adapt.py`); otherwise the view is rebuilt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt_idivm.adaptation.adapt import Adaptation, adapt
+from dbt_idivm.adaptation.moving import Constant, Merging, NotOfConstants
+from dbt_idivm.algebra.expressions import attributes, render
+from dbt_idivm.algebra.operator import Operator, operators
+from dbt_idivm.algebra.written_time import clock_calls
+from dbt_idivm.compiler import compile_plan
+from dbt_idivm.context import Caching
+from dbt_idivm.deep import deep_recursion
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.frontend.clock_input import ClockInput
+from dbt_idivm.frontend.names import names_of
+from dbt_idivm.operators import Join
+from dbt_idivm.operators.scan import CLOCK, Scan, scans
+from dbt_idivm.script.diff import InlineDiff, NetChanges, Row
+from dbt_idivm.script.net_changes import net_changes
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.ways import WayName
+
+NAME = "constants moved"
+_POLICIES = ("auto", "none")  # whether rows have the state of the groups
+
+
+@dataclass(frozen=True)
+class Moved:
+    """`plan`: the view over the constants, which are columns of the clock. `constants`: those that differ, by these columns.
+    `table`: that of the stored rows. `way`: the way to be used; None: the first one that can be."""
+
+    plan: Plan
+    constants: Mapping[str, Constant]
+    table: str
+    way: WayName | None = None
+
+    edits = (NAME,)
+    summary = NAME
+    in_place = True
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The tables that are read in addition to the stored view."""
+        return self.plan.tables
+
+    def changes(self, old: Row, new: Row) -> NetChanges:
+        """The net diff of the constants, which had and have these values in the order of `constants`."""
+        rows = ((old, -1), (new, 1)) if old != new else ()
+        return net_changes(self.plan, {CLOCK: InlineDiff(tuple(self.constants), rows)} if rows else {})
+
+
+@deep_recursion()
+def moved(old: Plan, new: Plan, table: str) -> Moved | None:
+    """The edit of constants that leads from the stored rows of `old` to those of `new`; None if it is another edit."""
+    if old.times or new.times or old.clock or new.clock or old.caches or new.caches:
+        return None
+    merging = Merging()
+    try:
+        tree = merging.tree(_lowered(old), _lowered(new))
+    except NotOfConstants:
+        return None
+    shown = tuple((each.name, each.attribute) for each in new.columns if not each.hidden)
+    root = ClockInput(names_of(tree)).read(tree, frozenset(attribute for _, attribute in shown))
+    if any(clock_calls(each) for node in operators(root) for each in node.expressions):
+        return None  # there is no rule for an operator that reads them
+    known = {render(each.input): each for each in merging.constants}
+    for policy in _POLICIES:
+        try:
+            plan = compile_plan(root, shown, ways=[each.name for each in new.ways], caching=Caching(policy))
+        except (IdivmError, ValueError):
+            return None
+        constants = {each.name: known[each.name] for each in plan.clock}
+        found = Moved(plan, constants, table)
+        if _is_proven(found, old, new):
+            return found
+    return None
+
+
+def _lowered(plan: Plan) -> Operator:
+    return plan.passes[0].root
+
+
+def _is_proven(found: Moved, old: Plan, new: Plan) -> bool:
+    """Whether the plan has the rows of both views: with its old constants those of `old`, with its new ones those of `new`."""
+    if len({tuple((each.name, each.hidden) for each in plan.columns) for plan in (found.plan, old, new)}) > 1:
+        return False
+    was = _with_constants(found, lambda each: each.old)
+    now = _with_constants(found, lambda each: each.new)
+    pairs = (adapt(old, was, found.table), adapt(now, new, found.table))
+    return all(each is not None and each.is_nothing for each in pairs)
+
+
+def _with_constants(found: Moved, value: Callable[[Constant], exp.Expr]) -> Plan:
+    """The plan with these values of the constants in their places."""
+    values = {
+        scan.attribute(each.name): value(found.constants[each.name])
+        for scan in scans(found.plan.root)
+        if scan.is_clock
+        for each in scan.base_columns
+    }
+    return replace(found.plan, root=_without_clock(found.plan.root, values))
+
+
+def _without_clock(node: Operator, values: Mapping[str, exp.Expr]) -> Operator:
+    if isinstance(node, Join) and isinstance(node.right, Scan) and node.right.table == CLOCK:
+        return _without_clock(node.left, values)
+    inputs = [_without_clock(each, values) for each in node.inputs]
+    return node.rewritten(lambda each: _put(each, values), *inputs)
+
+
+# Wrong with `substitute`: it casts a constant to the type that it has as a column.
+def _put(expression: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
+    if values.keys().isdisjoint(attributes(expression)):
+        return expression
+    return expression.transform(
+        lambda node: values[node.name].copy() if isinstance(node, exp.Column) and node.name in values else node
+    )
+
+
+def edit_of(old: Plan, new: Plan, table: str) -> Adaptation | Moved | None:
+    """The edit that leads from the stored rows of `old` to those of `new`, by which least is written; None if it is not known."""
+    found = adapt(old, new, table)
+    if found is not None and found.in_place and (found.kept is None or found.more is None):
+        return found
+    return moved(old, new, table) or found

@@ -1,0 +1,62 @@
+"""The statement that migrates stored rows to other constants of their definition (`adaptation/moved.py`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from dbt_idivm.adaptation.moved import Moved
+from dbt_idivm.adaptation.moving import Constant
+from dbt_idivm.algebra.types import type_of
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.protocol import Statement
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import encode
+from dbt_idivm.script.diff import Row, fetched_row
+from dbt_idivm.script.render import applications, ask, render
+from dbt_idivm.script.ways import Application, Write
+
+
+def bound_to(client: Client, found: Moved, binding: Binding) -> Steps[Binding | None]:
+    """The binding with the values of the constants, and with what differs in them. None if the engine gives one another type."""
+    constants = list(found.constants.values())
+    values = [value for each in constants for value in (each.old, each.new)]
+    kinds = [each.kind for each in constants for _ in range(2)]
+    cells = [encode(exp.cast(value.copy(), type_of(kind)), kind) for value, kind in zip(values, kinds, strict=True)]
+    types = [exp.Anonymous(this="TYPEOF", expressions=[value.copy()]) for value in values]
+    query = exp.Select(expressions=[exp.alias_(each, f"c{number}") for number, each in enumerate((*cells, *types), 1)])
+    rows = yield from client.ask(Statement(client.dialect.sql(query), "metadata", "evaluate constants"))
+    (row,) = rows.rows
+    written = [str(each) for each in row[len(cells) :]]
+    if not all(
+        _is_of_type(each, kind) for each, kind in zip(constants, zip(written[::2], written[1::2], strict=True), strict=True)
+    ):
+        return None
+    fetched = fetched_row(kinds, tuple(row[: len(cells)]))
+    old, new = fetched[::2], fetched[1::2]
+    return replace(binding, changes=found.changes(old, new), clock=dict(zip(found.constants, new, strict=True)))
+
+
+def _is_of_type(constant: Constant, types: Row) -> bool:
+    """Whether both have the type of the input, or are texts beside a time, to which they are converted."""
+    is_text = constant.kind in ("date", "timestamp")
+    return all(type_of(str(each)) == type_of(constant.kind) or (is_text and each == "string") for each in types)
+
+
+def moving_statement(client: Client, found: Moved, binding: Binding, table: str) -> Steps[Write | None]:
+    """The statement that changes the stored rows; None if none change."""
+    done = applications(found.plan, binding.changes)
+    if done is None:
+        return None
+    application = next((each for each in done if each.way == found.way), done[0])
+    asked = ask(found.plan, application, binding, table)
+    if asked is not None:
+        rows = yield from client.read(asked.source.query, f"what is lost in {table}")
+        application = asked.application.answered(asked.source.answered(rows.rows))
+    return _statement(found, application, binding, table)
+
+
+def _statement(found: Moved, application: Application, binding: Binding, table: str) -> Write:
+    return render(found.plan, application, binding, table).statement
