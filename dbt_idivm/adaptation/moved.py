@@ -2,12 +2,13 @@
 
     SELECT … FROM o WHERE d >= '2026-01-01'     SELECT … FROM o WHERE d >= '2026-02-01'
 
-The constants that differ become the attributes of one row, as expressions of the clock are (ADR 0059). What the edit changes is
-then what an update of this row changes: rows enter and leave as by a moved clock. The Δ-script reads the tables at the versions in
-the old state, and its statement changes the stored rows.
+The constants that differ become the attributes of one row, as expressions of the clock are (ADR 0059). What the edit changes
+is then what an update of this row changes: rows enter and leave as by a moved clock. The Δ-script reads the tables at the
+versions in the old state, and its statement changes the stored rows.
 
 Sound: with its old constants this plan has the rows that are stored, and with its new ones those of the new plan, hidden columns
-included. Both are proven as an edit that changes nothing (`adapt.py`); otherwise the view is rebuilt.
+included. Both are proven: the trees are equal, or it is an edit that changes nothing (`adapt.py`). Otherwise the view is
+rebuilt.
 """
 
 from __future__ import annotations
@@ -23,20 +24,21 @@ from dbt_idivm.algebra.expressions import attributes, render
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.written_time import clock_calls
 from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Caching
+from dbt_idivm.context import Caching, Word
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.clock_input import ClockInput
 from dbt_idivm.frontend.names import names_of
 from dbt_idivm.operators import Join
 from dbt_idivm.operators.scan import CLOCK, Scan, scans
+from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.script.diff import InlineDiff, NetChanges, Row
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import WayName
 
 NAME = "constants moved"
-_POLICIES = ("auto", "none")  # whether rows have the state of the groups
+_POLICIES: tuple[Word, ...] = ("auto", "none")  # whether rows have the state of the groups
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,17 @@ def _is_proven(found: Moved, old: Plan, new: Plan) -> bool:
         return False
     was = _with_constants(found, lambda each: each.old)
     now = _with_constants(found, lambda each: each.new)
-    pairs = (adapt(old, was, found.table), adapt(now, new, found.table))
-    return all(each is not None and each.is_nothing for each in pairs)
+    return _has_rows_of(was, old, found.table) and _has_rows_of(now, new, found.table)
+
+
+def _has_rows_of(plan: Plan, other: Plan, table: str) -> bool:
+    """Whether the stored columns, in their order, have the same values in the same rows."""
+    mine, theirs = canonical(plan.root), canonical(other.root)
+    if mine.text == theirs.text:
+        names = mine.names_for(theirs)
+        return [names[each.attribute] for each in plan.columns] == [each.attribute for each in other.columns]
+    found = adapt(other, plan, table)
+    return found is not None and found.is_nothing
 
 
 def _with_constants(found: Moved, value: Callable[[Constant], exp.Expr]) -> Plan:

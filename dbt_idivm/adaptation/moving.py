@@ -119,9 +119,9 @@ class Merging:
         """The expression that both are but for constants; `new` itself if they are equal."""
         if render(old) == render(new):
             return new
-        kind = constant_kind(new)
-        if kind is not None and kind == constant_kind(old):
-            return self._input(old, new, _kind_in_place(old, new, kind, types))
+        kinds = constant_kind(old), constant_kind(new)
+        if None not in kinds:
+            return self._input(old, new, _kind_in_place(old, new, types))
         parts, others = list(new.iter_expressions()), list(old.iter_expressions())
         if type(old) is not type(new) or len(parts) != len(others) or _content(old) != _content(new):
             raise NotOfConstants
@@ -202,16 +202,17 @@ def _is_read(read: object, text: str) -> bool:
 _TIMES = {"date": _is_date, "timestamp": _is_timestamp}
 
 
-def _kind_in_place(old: exp.Expr, new: exp.Expr, kind: str, types: Types) -> str:
-    """The type of the input in place of the constant. Raises NotOfConstants if the constant is no input there."""
+def _kind_in_place(old: exp.Expr, new: exp.Expr, types: Types) -> str:
+    """The type of the input in place of the constants. Raises NotOfConstants if they are no input there."""
     parent = new.parent
+    tested = isinstance(parent, (*_COMPARISONS, exp.In))
+    kind = _common_kind(old, new, tested)
     if parent is None:  # a value of π
         return kind
     beside = [each for each in _beside(new, parent) if constant_kind(each) != kind and not isinstance(each.unnest(), exp.Null)]
     kinds = [infer_type(each, types) for each in beside]
     if any(is_collated(each) for each in beside):
         raise NotOfConstants
-    tested = isinstance(parent, (*_COMPARISONS, exp.In))
     if kind == "string" and tested and beside:
         for wanted in ("date", "timestamp") if not isinstance(parent, exp.In) else ("date",):
             if all(name_of_type(each) == wanted for each in kinds) and all(_TIMES[wanted](each.name) for each in (old, new)):
@@ -219,6 +220,18 @@ def _kind_in_place(old: exp.Expr, new: exp.Expr, kind: str, types: Types) -> str
     if not all(_is_plain(kind, each, tested) for each in kinds):
         raise NotOfConstants
     return kind
+
+
+def _common_kind(old: exp.Expr, new: exp.Expr, tested: bool) -> str:
+    """The type of both. Numbers that are only compared may have different ones. Raises NotOfConstants if there is none."""
+    mine, theirs = constant_kind(new), constant_kind(old)
+    if mine is not None and mine == theirs:
+        return mine
+    sizes = [size_of(infer_type(each.unnest(), {})) for each in (old, new)]
+    found = of_alternatives(sizes) if tested else None
+    if found is None:
+        raise NotOfConstants
+    return f"decimal({found[0]},{found[1]})"
 
 
 def _beside(node: exp.Expr, parent: exp.Expr) -> list[exp.Expr]:

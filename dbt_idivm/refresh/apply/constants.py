@@ -7,16 +7,16 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt_idivm.adaptation.moved import Moved
-from dbt_idivm.adaptation.moving import Constant
+from dbt_idivm.adaptation.moving import constant_kind
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import encode
-from dbt_idivm.script.diff import Row, fetched_row
+from dbt_idivm.script.diff import fetched_row
 from dbt_idivm.script.render import applications, ask, render
-from dbt_idivm.script.ways import Application, Write
+from dbt_idivm.script.ways import Write
 
 
 def bound_to(client: Client, found: Moved, binding: Binding) -> Steps[Binding | None]:
@@ -29,20 +29,11 @@ def bound_to(client: Client, found: Moved, binding: Binding) -> Steps[Binding | 
     query = exp.Select(expressions=[exp.alias_(each, f"c{number}") for number, each in enumerate((*cells, *types), 1)])
     rows = yield from client.ask(Statement(client.dialect.sql(query), "metadata", "evaluate constants"))
     (row,) = rows.rows
-    written = [str(each) for each in row[len(cells) :]]
-    if not all(
-        _is_of_type(each, kind) for each, kind in zip(constants, zip(written[::2], written[1::2], strict=True), strict=True)
-    ):
+    if [type_of(str(each)) for each in row[len(cells) :]] != [type_of(constant_kind(value) or "") for value in values]:
         return None
     fetched = fetched_row(kinds, tuple(row[: len(cells)]))
     old, new = fetched[::2], fetched[1::2]
     return replace(binding, changes=found.changes(old, new), clock=dict(zip(found.constants, new, strict=True)))
-
-
-def _is_of_type(constant: Constant, types: Row) -> bool:
-    """Whether both have the type of the input, or are texts beside a time, to which they are converted."""
-    is_text = constant.kind in ("date", "timestamp")
-    return all(type_of(str(each)) == type_of(constant.kind) or (is_text and each == "string") for each in types)
 
 
 def moving_statement(client: Client, found: Moved, binding: Binding, table: str) -> Steps[Write | None]:
@@ -55,8 +46,4 @@ def moving_statement(client: Client, found: Moved, binding: Binding, table: str)
     if asked is not None:
         rows = yield from client.read(asked.source.query, f"what is lost in {table}")
         application = asked.application.answered(asked.source.answered(rows.rows))
-    return _statement(found, application, binding, table)
-
-
-def _statement(found: Moved, application: Application, binding: Binding, table: str) -> Write:
     return render(found.plan, application, binding, table).statement
