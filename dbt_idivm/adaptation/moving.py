@@ -231,7 +231,7 @@ def _common_kind(old: exp.Expr, new: exp.Expr, tested: bool) -> str:
     found = of_alternatives(sizes) if tested else None
     if found is None:
         raise NotOfConstants
-    return f"decimal({found[0]},{found[1]})"
+    return name_of_type(type_of(f"decimal({found[0]},{found[1]})"))
 
 
 def _beside(node: exp.Expr, parent: exp.Expr) -> list[exp.Expr]:

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from dbt_idivm.adaptation.adapt import adapt
+from dbt_idivm.adaptation.moved import moved
 from dbt_idivm.adaptation.statement import adapted_query, delete_rows, insert_rows
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.render import bind
 from tests.property.plans import Options, Table, plan_of
 
 FOLDER = Path(__file__).parent / "adaptation"
@@ -41,6 +43,14 @@ EDITS = {
     "branch_removed": (BOTH, BOTH.partition(" UNION ALL ")[0]),
 }
 
+# the same for constants that move, and the text of each before and after
+MOVED = {
+    "constants": tuple(
+        f"SELECT cid, count(*) AS n, sum(price) AS total FROM orders WHERE status = '{each}' GROUP BY cid"
+        for each in ("open", "new")
+    ),
+}
+
 
 @pytest.mark.parametrize("name", EDITS)
 def test_adaptation(name: str, golden: Callable[[Path, str], None]) -> None:
@@ -62,5 +72,22 @@ def test_adaptation(name: str, golden: Callable[[Path, str], None]) -> None:
     )
 
 
+@pytest.mark.parametrize("name", MOVED)
+def test_moved_constants(name: str, golden: Callable[[Path, str], None]) -> None:
+    old, new = (plan_of(TABLES, sql, Options()) for sql in MOVED[name])
+    found = moved(old, new, "view")
+    assert found is not None
+    constants = found.constants.values()
+    changes = found.changes(tuple(each.old.name for each in constants), tuple(each.new.name for each in constants))
+    values = {name: each.new.name for name, each in found.constants.items()}
+    script = bind(found.plan, Binding({"orders": 3}, changes, DELTA, clock=values), "view")
+    assert script is not None
+    before, after = MOVED[name]
+    golden(
+        FOLDER / f"{name}.sql",
+        f"-- before\n{before}\n\n-- after\n{after}\n\n-- edits: {found.summary}\n\n-- statement\n{DELTA.sql(script.statement)}\n",
+    )
+
+
 def test_each_file_is_shown() -> None:
-    assert {path.stem for path in FOLDER.iterdir()} == EDITS.keys()
+    assert {path.stem for path in FOLDER.iterdir()} == {*EDITS, *MOVED}

@@ -360,3 +360,66 @@ def test_a_column_of_a_small_table_is_estimated_against_reading_the_large_one() 
 def test_sizes_that_are_not_known_give_no_estimate() -> None:
     told = foreseen(NARROW.sql, 3, strategy="id")
     assert (told.mode, told.cost, told.then) == ("migrated", None, None)
+
+
+FROM_A = replace(MODEL, sql="select id, 'a' as run from main.o where name = 'a'")
+FROM_B = replace(MODEL, sql=FROM_A.sql.replace("'a'", "'b'"))
+OLD_AND_NEW = ("a", "b", "string", "string")
+
+
+@pytest.fixture
+def of_constants() -> FakeEngine:
+    """A view of rows with a constant is built, and a row has been inserted since."""
+    engine = FakeEngine()
+    engine.source("o", id="int", name="string")
+    engine.drive(FROM_A)
+    engine.tables["main.v"].columns = {"id": "int", "run": "string"}
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"})
+    engine.reads |= {"net diff": ((7, "b", 1),), "evaluate constants": (OLD_AND_NEW,)}
+    engine.merged = (3, 1, 1, 1)
+    return engine
+
+
+def test_constants_that_move(of_constants: FakeEngine) -> None:
+    """At the versions of the stored rows; then the view is refreshed. Between the two commits nothing may build upon the rows."""
+    engine = of_constants
+    before = state(engine)
+    found: Forecast = drive(engine, forecast(replace(FROM_B, existing="table"), Invocation(), engine.kind))
+    outcome = refreshed(engine, FROM_B)
+    assert (found.mode, found.reason) == (outcome.mode, outcome.reason) == ("migrated", "constants moved"), outcome.message
+    assert engine.labels("write")[0] == "move constants of main.v" and len(engine.labels("write")) == 2
+    written = next(each.sql for each in engine.log if each.label == "move constants of main.v")
+    assert "main.o VERSION AS OF 1" in written
+    drafts = [each for commit in engine.tables["main.v"].commits if (each := read(commit[-1])) is not None]
+    assert [each.trusted for each in drafts[-3:]] == [False, True, True]
+    assert drafts[-2].versions == before.versions and drafts[-2].plan["sql"] != before.plan["sql"]
+    assert drafts[-2].clock is None and drafts[-2].note.edits == "constants moved"
+    assert refreshed(engine, FROM_B).mode == "noop"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (("a", "b", "string", "varchar(1)"), None),
+        (OLD_AND_NEW, ("evaluate constants", EngineError("", "[DIVIDE_BY_ZERO] no value. SQLSTATE: 22012"))),
+        (OLD_AND_NEW, ("move constants of", EngineError("", "[DIVIDE_BY_ZERO] no number. SQLSTATE: 22012"))),
+    ],
+)
+def test_constants_that_fail_are_rebuilt(
+    of_constants: FakeEngine, answer: tuple[str, ...], error: tuple[str, EngineError] | None
+) -> None:
+    engine = of_constants
+    engine.reads["evaluate constants"] = (answer,)
+    engine.fail |= dict([error]) if error is not None else {}
+    assert code(refreshed(engine, FROM_B)) == "IDIVM-402"
+
+
+def test_constants_with_one_value_are_no_change(of_constants: FakeEngine) -> None:
+    engine = of_constants
+    engine.reads["evaluate constants"] = (("a", "a", "string", "string"),)
+    assert refreshed(engine, FROM_B).mode == "migrated" and "move constants of main.v" not in engine.labels("write")
+
+
+def test_constants_of_a_table_with_constraints_are_rebuilt(of_constants: FakeEngine) -> None:
+    of_constants.tables["main.v"].properties["delta.constraints.idivm_1"] = "id > 0"
+    assert code(refreshed(of_constants, FROM_B)) == "IDIVM-402"

@@ -22,6 +22,7 @@ from dbt_idivm.adaptation.statement import adapted_query, delete_rows, insert_ro
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.apply.build import planned_build, verify_unique_key
 from dbt_idivm.refresh.apply.constants import bound_to, moving_statement
+from dbt_idivm.refresh.apply.incremental import UNMATCHED
 from dbt_idivm.refresh.apply.publish import Build, publish, show
 from dbt_idivm.refresh.apply.statements import set_properties
 from dbt_idivm.refresh.apply.watermark import guard_of, new_state, not_applied, own_commit
@@ -74,7 +75,7 @@ def adapt_stored(how: Adapting) -> Steps[Taken | None]:
         how = replace(how, work=replace(work, planned=work.planned.laid_out(work.job.config.layout)))
         return Taken((yield from publish(work.job, planned_build(how.work, how.plan, query, _new_state(how)), stored)))
     except EngineFailure as failure:
-        if failure.is_of_data or failure.is_any(GAP):
+        if failure.is_of_data or failure.is_any(GAP) or UNMATCHED in failure.error.message:
             return None
         raise
 

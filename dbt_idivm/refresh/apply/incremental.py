@@ -41,7 +41,7 @@ from dbt_idivm.script.tuple_based import Tuples
 from dbt_idivm.script.ways import Application, Write
 
 # Delta's error for a source row with only NULL IDs that matches nothing and has no clause, under deletion vectors (ADR 0018).
-_UNMATCHED = "did not match any merge clause"
+UNMATCHED = "did not match any merge clause"
 LARGE = 300_000  # rows of a view from which the settings for large MERGEs are used
 # A source that was estimated to be small is too large for a broadcast, or the broadcast timed out.
 _TOO_LARGE = re.compile(r"broadcast|maxResultSize", re.IGNORECASE)
@@ -272,7 +272,7 @@ def _failed(client: Client, planned: Planned, changes: Changes, failure: EngineF
         moved = [changes.moves[table] for table in feeds]
         named_in = [move for move in moved if move.table in failure.error.message]
         return gap((named_in or moved)[0], failure)
-    if failure.is_of_data or _UNMATCHED in failure.error.message:
+    if failure.is_of_data or UNMATCHED in failure.error.message:
         # nothing is committed, and the query may evaluate for fewer rows what has failed; if not, the rebuild says so
         return finding(417, message=failure.first_line)
     if failure.is_any(_AMBIGUOUS):
