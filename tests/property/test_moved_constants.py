@@ -15,17 +15,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
+from dbt_idivm.adaptation import moved as moved_module
+from dbt_idivm.adaptation import moving
 from dbt_idivm.adaptation.moved import Moved, moved
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.errors import IdivmError
+from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import encode
 from dbt_idivm.script.diff import Row, fetched_row
+from dbt_idivm.script.render import full_query
 from tests.property.directed import DIRECTED, build
-from tests.property.harness import Options, World
+from tests.property.harness import VIEW, Options, World
+from tests.property.meaning import SPARK, OnSpark
 from tests.property.strategies import Case, Content, cases
 from tests.property.test_clock import WAYS
 from tests.property.test_written_times import some
 
+Patch = pytest.MonkeyPatch
 FAILS = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)
 
 
@@ -43,20 +49,26 @@ class Moves:
         return text
 
 
-def edited(world: World, sql: str) -> Moved | None:
-    """Migrate the stored rows to another text; None if it is another edit than one of constants."""
-    new = world.typed_plan(sql, world.options)
-    found = moved(world.plan, new, "maintained")
-    if found is None:
-        return None
+def values_of(world: World, found: Moved) -> tuple[Row, Row]:
+    """The values of the constants before and after the edit, as the engine evaluates them."""
     constants = list(found.constants.values())
     cells = [
         encode(exp.cast(value.copy(), type_of(each.kind)), each.kind) for each in constants for value in (each.old, each.new)
     ]
     (row,) = world.engine.rows(exp.Select(expressions=cells)) if cells else [()]
     values = fetched_row([each.kind for each in constants for _ in range(2)], row)
-    world.values = dict(zip(found.constants, values[1::2], strict=True))
-    diffs = found.changes(values[::2], values[1::2]).diffs
+    return values[::2], values[1::2]
+
+
+def edited(world: World, sql: str) -> Moved | None:
+    """Migrate the stored rows to another text; None if it is another edit than one of constants."""
+    new = world.typed_plan(sql, world.options)
+    found = moved(world.plan, new, VIEW)
+    if found is None:
+        return None
+    old, now = values_of(world, found)
+    world.values = dict(zip(found.constants, now, strict=True))
+    diffs = found.changes(old, now).diffs
     world.apply(world.script(dict(diffs), found.plan) if diffs else None)  # type: ignore[arg-type]
     world.values, world.plan, world.sql = {}, new, sql
     world.__dict__.pop("_extended", None)
@@ -74,7 +86,8 @@ def steps(moves: Moves) -> Iterator[str]:
     return cycle(moves.sql(number) for number in range(len(moves.constants)))
 
 
-def check(moves: Moves, options: Options) -> None:
+def check(moves: Moves, options: Options, *, rebuilds: bool = False) -> None:
+    """`rebuilds`: whether the view is rebuilt where constants are no input."""
     texts = steps(moves)
     with World(moves.case.tables, next(texts), options) as world:
         world.load(moves.case.start)
@@ -82,7 +95,11 @@ def check(moves: Moves, options: Options) -> None:
         for batch in moves.case.batches:
             for _ in range(2):  # on another day, and on the next one with changes
                 sql = next(texts)
-                assert edited(world, sql) is not None, sql
+                if edited(world, sql) is None:
+                    assert rebuilds, sql
+                    world.plan, world.sql = world.typed_plan(sql, options), sql
+                    world.__dict__.pop("_extended", None)
+                    world.build()
                 compare(world)
             world.refresh(batch)
             compare(world)
@@ -224,6 +241,22 @@ def test_constants_move(name: str, way: str) -> None:
     check(CASES[name], WAYS[way])
 
 
+@pytest.mark.deep
+def test_constants_mean_in_spark_what_the_text_means() -> None:
+    """As an input each constant has the type and the value that it has in the text, beside whatever it stands."""
+    for moves in CASES.values():
+        with World(moves.case.tables, moves.sql(0), Options(), OnSpark) as world:
+            world.load(moves.case.start)
+            for number in range(1, len(moves.constants)):
+                new = world.typed_plan(moves.sql(number), world.options)
+                found = moved(world.plan, new, VIEW)
+                assert found is not None, moves.sql(number)
+                now = dict(zip(found.constants, values_of(world, found)[1], strict=True))
+                query, wanted = full_query(found.plan, Binding(dialect=SPARK, clock=now)), full_query(new, Binding(dialect=SPARK))
+                assert Counter(world.engine.rows(query)) == Counter(world.engine.rows(wanted)), moves.sql(number)
+                assert world.engine.types(query) == world.engine.types(wanted), moves.sql(number)
+
+
 OTHERS = {"a": "b", "b": "", "": "a", "2024-01-01": "2024-02-29", "2024-02-29": "2024-01-01"}  # of the texts of random cases
 ONE_OF = 3  # the constants of a text that move with the first, the second and the third batch
 
@@ -264,7 +297,13 @@ def check_others(case: Case, options: Options, found: Counter[str]) -> None:
             compare(world)
 
 
-@pytest.mark.parametrize(("name", "way"), some(product(DIRECTED, WAYS), 240, of_deep=20))
+# Not exact in these ways: floats are added in another order (`mutations.py`, sums_have_stored_values).
+INEXACT = {("a condition on a sum in another order", way) for way in WAYS if way.startswith("tuple")}
+
+
+@pytest.mark.parametrize(
+    ("name", "way"), some((each for each in product(DIRECTED, WAYS) if each not in INEXACT), 240, of_deep=20)
+)
 def test_constants_of_directed_cases_move(name: str, way: str) -> None:
     check_others(DIRECTED[name], WAYS[way], Counter())
 
@@ -284,3 +323,67 @@ def test_constants_of_random_cases_move() -> None:
 
     drawn()
     assert found["moved"], found
+
+
+GUARDED = {
+    "a text beside a number": _of("SELECT k, s FROM t0 WHERE k > '{}'", "2", "10", "1"),
+    "a limit": _of("SELECT k, x FROM t0 ORDER BY k LIMIT {}", "2", "4", "1"),
+    "an offset": _of("SELECT k, lag(k, {}) OVER (PARTITION BY x ORDER BY k) AS v FROM t0", "1", "2"),
+    "a group": _of("SELECT x, k, count(*) AS n FROM t0 WHERE x > {} GROUP BY x, k", "0", "1"),
+}
+
+
+def _any_type(patch: Patch) -> None:
+    patch.setattr(moving, "_is_plain", lambda kind, beside, tested: True)
+
+
+def _any_parameters(patch: Patch) -> None:
+    patch.setattr(moving.Merging, "_has_same_fields", lambda self, old, new: True)
+
+
+def _without_proof(patch: Patch) -> None:
+    patch.setattr(moved_module, "_has_rows_of", lambda plan, other, table: True)
+
+
+def _any_parameters_without_proof(patch: Patch) -> None:
+    _any_parameters(patch)
+    _without_proof(patch)
+
+
+GUARDS = (
+    ("types beside a constant", _any_type, "a text beside a number", "optimised"),
+    ("parameters or a proof of the rows", _any_parameters_without_proof, "an offset", "optimised"),
+)
+# Each of the two is enough for all cases that are known.
+CONSERVATIVE = (
+    ("parameters", _any_parameters, "an offset", "optimised"),
+    ("a proof of the rows", _without_proof, "an offset", "optimised"),
+)
+
+
+def is_wrong(moves: Moves, options: Options) -> bool:
+    try:
+        check(moves, options, rebuilds=True)
+    except (AssertionError, duckdb.Error):
+        return True
+    return False
+
+
+@pytest.mark.parametrize(("guard", "switch_off", "name", "way"), GUARDS, ids=[each[0] for each in GUARDS])
+def test_guard_is_needed(guard: str, switch_off: Callable[[Patch], None], name: str, way: str, monkeypatch: Patch) -> None:
+    check(GUARDED[name], WAYS[way], rebuilds=True)
+    switch_off(monkeypatch)
+    assert is_wrong(GUARDED[name], WAYS[way]), f"nothing notices that this guard is off: {guard}"
+
+
+@pytest.mark.parametrize(("guard", "switch_off", "name", "way"), CONSERVATIVE, ids=[each[0] for each in CONSERVATIVE])
+def test_guard_is_stricter_than_needed(
+    guard: str, switch_off: Callable[[Patch], None], name: str, way: str, monkeypatch: Patch
+) -> None:
+    switch_off(monkeypatch)
+    assert not is_wrong(GUARDED[name], WAYS[way])
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_constants_that_are_no_input(name: str) -> None:
+    check(GUARDED[name], WAYS["optimised"], rebuilds=True)
