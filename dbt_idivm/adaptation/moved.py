@@ -31,6 +31,7 @@ from dbt_idivm.frontend.clock_input import ClockInput
 from dbt_idivm.frontend.names import names_of
 from dbt_idivm.operators import Join
 from dbt_idivm.operators.scan import CLOCK, Scan, scans
+from dbt_idivm.passes.attributes import prune_attributes
 from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.script.diff import InlineDiff, NetChanges, Row
 from dbt_idivm.script.net_changes import net_changes
@@ -69,7 +70,7 @@ class Moved:
 @deep_recursion()
 def moved(old: Plan, new: Plan, table: str) -> Moved | None:
     """The edit of constants that leads from the stored rows of `old` to those of `new`; None if it is another edit."""
-    if old.times or new.times or old.clock or new.clock or old.caches or new.caches:
+    if _times(old) != _times(new) or old.clock or new.clock or old.caches or new.caches:
         return None
     merging = Merging()
     try:
@@ -78,12 +79,14 @@ def moved(old: Plan, new: Plan, table: str) -> Moved | None:
         return None
     shown = tuple((each.name, each.attribute) for each in new.columns if not each.hidden)
     root = ClockInput(names_of(tree)).read(tree, frozenset(attribute for _, attribute in shown))
-    if any(clock_calls(each) for node in operators(root) for each in node.expressions):
+    pruned = prune_attributes(root, frozenset(attribute for _, attribute in shown))  # times of writing are no attributes
+    if any(clock_calls(each) for node in operators(pruned) for each in node.expressions):
         return None  # there is no rule for an operator that reads them
     known = {render(each.input): each for each in merging.constants}
     for policy in _POLICIES:
         try:
-            plan = compile_plan(root, shown, ways=[each.name for each in new.ways], caching=Caching(policy))
+            ways = [each.name for each in new.ways]
+            plan = compile_plan(root, shown, ways=ways, caching=Caching(policy), times=new.times)
         except (IdivmError, ValueError):
             return None
         constants = {each.name: known[each.name] for each in plan.clock}
@@ -91,6 +94,10 @@ def moved(old: Plan, new: Plan, table: str) -> Moved | None:
         if _is_proven(found, old, new):
             return found
     return None
+
+
+def _times(plan: Plan) -> list[tuple[str, int, str]]:
+    return [(each.name, each.place, render(each.definition)) for each in plan.times]
 
 
 def _lowered(plan: Plan) -> Operator:
@@ -112,7 +119,7 @@ def _has_rows_of(plan: Plan, other: Plan, table: str) -> bool:
     if mine.text == theirs.text:
         names = mine.names_for(theirs)
         return [names[each.attribute] for each in plan.columns] == [each.attribute for each in other.columns]
-    found = adapt(other, plan, table)
+    found = adapt(replace(other, times=()), replace(plan, times=()), table)
     return found is not None and found.is_nothing
 
 

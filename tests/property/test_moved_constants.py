@@ -232,6 +232,9 @@ CASES = {
     "running sums": _of("SELECT k, sum(CASE WHEN k > {} THEN k END) OVER (PARTITION BY x ORDER BY k) AS s FROM t0", "1", "3"),
     "the same constant twice": _of("SELECT k, x + {} AS v FROM t0 WHERE x > {}", ("1", "1"), ("2", "2"), ("1", "2")),
     "a key": _of("SELECT k, x FROM t0 WHERE k = {}", "1", "2"),
+    "a time of writing": _of(
+        "SELECT k, now() AS loaded_at, x + {} AS v FROM t0 WHERE d >= {}", *zip(("1", "2", "1"), _DAYS, strict=False)
+    ),
     "no row": _of("SELECT x, {} AS v FROM t0 WHERE 1 > {}", ("1", "0"), ("2", "2")),
 }
 

@@ -420,6 +420,23 @@ def test_constants_with_one_value_are_no_change(of_constants: FakeEngine) -> Non
     assert refreshed(engine, FROM_B).mode == "migrated" and "move constants of main.v" not in engine.labels("write")
 
 
+def test_constants_beside_a_time_of_writing() -> None:
+    """Rows that change get the time of the run, and the others keep theirs."""
+    engine, sql = FakeEngine(), "select id, 'a' as run, now() as at from main.o where name = 'a'"
+    engine.source("o", id="int", name="string")
+    engine.drive(replace(MODEL, sql=sql))
+    engine.tables["main.v"].columns = {"id": "int", "run": "string", "at": "timestamp"}
+    engine.reads["evaluate constants"] = (OLD_AND_NEW,)
+    engine.merged = (3, 1, 1, 1)
+    outcome = refreshed(engine, replace(MODEL, sql=sql.replace("'a'", "'b'")))
+    assert (outcome.mode, outcome.reason) == ("migrated", "constants moved"), outcome.message
+    assert "`at` = NOW()" in next(each.sql for each in engine.log if each.label == "move constants of main.v")
+    assert (
+        refreshed(engine, replace(MODEL, sql=sql.replace("'a'", "'b'").replace("now()", "date_trunc('day', now())"))).mode
+        == "full"
+    )
+
+
 def test_constants_of_a_table_with_constraints_are_rebuilt(of_constants: FakeEngine) -> None:
     of_constants.tables["main.v"].properties["delta.constraints.idivm_1"] = "id > 0"
     assert code(refreshed(of_constants, FROM_B)) == "IDIVM-402"
