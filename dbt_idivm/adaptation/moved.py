@@ -22,15 +22,15 @@ from dbt_idivm.adaptation.adapt import Adaptation, adapt
 from dbt_idivm.adaptation.moving import Constant, Merging, NotOfConstants
 from dbt_idivm.algebra.expressions import attributes, render
 from dbt_idivm.algebra.operator import Operator, operators
-from dbt_idivm.algebra.written_time import clock_calls
+from dbt_idivm.algebra.written_time import INPUT_SIGN, clock_calls
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Word
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.frontend.clock_input import ClockInput
+from dbt_idivm.frontend.clock_input import ClockInput, expression_of
 from dbt_idivm.frontend.names import names_of
 from dbt_idivm.operators import Join
-from dbt_idivm.operators.scan import CLOCK, Scan, scans
+from dbt_idivm.operators.scan import CLOCK, Attribute, Scan, scans
 from dbt_idivm.passes.attributes import prune_attributes
 from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.script.diff import InlineDiff, NetChanges, Row
@@ -70,12 +70,15 @@ class Moved:
 @deep_recursion()
 def moved(old: Plan, new: Plan, table: str) -> Moved | None:
     """The edit of constants that leads from the stored rows of `old` to those of `new`; None if it is another edit."""
-    if _times(old) != _times(new) or old.clock or new.clock or old.caches or new.caches:
+    if _times(old) != _times(new) or old.caches or new.caches:
         return None
+    old, new = _as_written(old), _as_written(new)
     merging = Merging()
     try:
         tree = merging.tree(_lowered(old), _lowered(new))
     except NotOfConstants:
+        return None
+    if not merging.constants:
         return None
     shown = tuple((each.name, each.attribute) for each in new.columns if not each.hidden)
     root = ClockInput(names_of(tree)).read(tree, frozenset(attribute for _, attribute in shown))
@@ -89,11 +92,33 @@ def moved(old: Plan, new: Plan, table: str) -> Moved | None:
             plan = compile_plan(root, shown, ways=ways, caching=Caching(policy), times=new.times)
         except (IdivmError, ValueError):
             return None
-        constants = {each.name: known[each.name] for each in plan.clock}
-        found = Moved(plan, constants, table)
+        constants = {each.name: known.get(each.name) or _of_clock(each) for each in plan.clock}
+        found = Moved(plan, {name: each for name, each in constants.items() if each is not None}, table)
+        if None in constants.values():
+            return None
         if _is_proven(found, old, new):
             return found
     return None
+
+
+def _as_written(plan: Plan) -> Plan:
+    """The plan with the expressions of the clock in their places, where they are constants at one time."""
+    lowered = _lowered(plan)
+    steps = (replace(plan.passes[0], root=_without_clock(lowered, _expressions(lowered))), *plan.passes[1:])
+    return replace(plan, root=_without_clock(plan.root, _expressions(plan.root)), passes=steps)
+
+
+def _expressions(root: Operator) -> Mapping[str, exp.Expr]:
+    clocks = [each for each in scans(root) if each.is_clock]
+    return {scan.attribute(each.name): expression_of(each) for scan in clocks for each in scan.base_columns}
+
+
+def _of_clock(attribute: Attribute) -> Constant | None:
+    """An expression of the clock that stays as it is; None if a constant in it moves."""
+    if INPUT_SIGN in attribute.name:
+        return None
+    expression = expression_of(attribute)
+    return Constant(0, attribute.type, expression, expression)
 
 
 def _times(plan: Plan) -> list[tuple[str, int, str]]:

@@ -22,8 +22,8 @@ from dbt_idivm.algebra.decimals import is_integral, of_alternatives, size_of
 from dbt_idivm.algebra.expressions import attributes, column, is_collated, render, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import Type, alternatives, infer_type, inferred, is_float, name_of_type, type_of
-from dbt_idivm.algebra.written_time import constant_input
-from dbt_idivm.frontend.clock_types import is_of_days
+from dbt_idivm.algebra.written_time import clock_calls, constant_input
+from dbt_idivm.frontend.clock_types import constant_type, is_constant, is_of_days
 from dbt_idivm.operators import Join, OuterJoin, Project, Select, SemiAntiJoin
 
 Types = Mapping[str, exp.DataType]
@@ -158,7 +158,10 @@ def _content(node: exp.Expr) -> list[tuple[str, object]]:
 
 
 def constant_kind(node: exp.Expr) -> str | None:
-    """The Spark SQL type of a constant; None if it is not certain, or the constant may fail."""
+    """The Spark SQL type of a constant, at one time; None if it is not certain, or the constant may fail."""
+    if clock_calls(node):
+        at_one_time = constant_type(node) if is_constant(node) else None
+        return None if at_one_time is None else name_of_type(at_one_time)
     if isinstance(node, exp.Paren):
         return constant_kind(node.this)
     if isinstance(node, exp.Neg):

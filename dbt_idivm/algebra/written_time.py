@@ -19,6 +19,7 @@ from dbt_idivm.algebra.expressions import call_name
 CLOCK = frozenset({"curdate", "current_date", "current_timestamp", "localtimestamp", "now", "unix_timestamp"})
 # A constant whose value an edit changes (`adaptation/moving.py`). No query has this node: Spark has no such variables.
 CONSTANT_INPUT = exp.SessionParameter
+INPUT_SIGN = "@@"  # as which it is printed
 _NODES = (exp.CurrentTimestamp, exp.CurrentDate, exp.Localtimestamp, CONSTANT_INPUT)
 
 

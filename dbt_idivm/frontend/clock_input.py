@@ -20,9 +20,11 @@ from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.algebra.types import name_of_type
 from dbt_idivm.algebra.written_time import clock_calls
+from dbt_idivm.errors import Finding
 from dbt_idivm.frontend.clock_types import constant_type, is_constant
 from dbt_idivm.frontend.families import is_variable
 from dbt_idivm.frontend.names import Names
+from dbt_idivm.frontend.text import Text
 from dbt_idivm.operators import Join, OuterJoin, Project, Select, SemiAntiJoin, Unnest
 from dbt_idivm.operators.scan import CLOCK, Attribute, Scan
 
@@ -105,6 +107,15 @@ class ClockInput:
             child, found = self._joined(side, list(values.values()))
             sides[place] = _with(child, side.columns, dict(zip(values, found, strict=True)))
         return replace(node, left=sides[0], right=sides[1], condition=condition)
+
+
+def expression_of(attribute: Attribute) -> exp.Expr:
+    """The expression of a column of the clock. It was printed by the front end, and is read as the front end reads it."""
+    tree = Text(f"SELECT {attribute.name}").parse()
+    assert not isinstance(tree, Finding), attribute.name
+    found: exp.Expr = tree.selects[0].unalias()
+    assert render(found) == attribute.name, "an expression of the clock is not read as it was printed"
+    return found
 
 
 def _live(node: Operator, needed: frozenset[str]) -> Iterator[exp.Expr]:

@@ -161,6 +161,15 @@ class World:
             binding = replace(binding, reached=reached)
         return render(plan, application, binding, target, fetched=fetched)
 
+    def is_now(self, plan: Plan, sql: str) -> None:
+        """The view has another definition, and its rows are those of it at this time."""
+        self.plan, self.sql, self.read, self.values = plan, sql, plan.clock, {}
+        self.__dict__.pop("_extended", None)
+        if self.read:
+            self.clock_table, row = Table(CLOCK, tuple((each.name, each.type) for each in self.read), ()), self._evaluated()
+            self.values = dict(zip((each.name for each in self.read), row, strict=True))
+            self._replace(CLOCK, [row])
+
     def clock_values(self) -> Mapping[str, Value]:
         """The values of the clock that are put into statements."""
         return self.values

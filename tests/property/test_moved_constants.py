@@ -19,13 +19,14 @@ from dbt_idivm.adaptation import moved as moved_module
 from dbt_idivm.adaptation import moving
 from dbt_idivm.adaptation.moved import Moved, moved
 from dbt_idivm.algebra.types import type_of
+from dbt_idivm.algebra.written_time import at_time
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import encode
 from dbt_idivm.script.diff import Row, fetched_row
 from dbt_idivm.script.render import full_query
 from tests.property.directed import DIRECTED, build
-from tests.property.harness import VIEW, Options, World
+from tests.property.harness import NOW, VIEW, Options, World
 from tests.property.meaning import SPARK, OnSpark
 from tests.property.strategies import Case, Content, cases
 from tests.property.test_clock import WAYS
@@ -51,12 +52,10 @@ class Moves:
 
 def values_of(world: World, found: Moved) -> tuple[Row, Row]:
     """The values of the constants before and after the edit, as the engine evaluates them."""
-    constants = list(found.constants.values())
-    cells = [
-        encode(exp.cast(value.copy(), type_of(each.kind)), each.kind) for each in constants for value in (each.old, each.new)
-    ]
+    pairs = [(each.kind, at_time(value, world.time)) for each in found.constants.values() for value in (each.old, each.new)]
+    cells = [encode(exp.cast(value, type_of(kind)), kind) for kind, value in pairs]
     (row,) = world.engine.rows(exp.Select(expressions=cells)) if cells else [()]
-    values = fetched_row([each.kind for each in constants for _ in range(2)], row)
+    values = fetched_row([kind for kind, _ in pairs], row)
     return values[::2], values[1::2]
 
 
@@ -70,8 +69,7 @@ def edited(world: World, sql: str) -> Moved | None:
     world.values = dict(zip(found.constants, now, strict=True))
     diffs = found.changes(old, now).diffs
     world.apply(world.script(dict(diffs), found.plan) if diffs else None)  # type: ignore[arg-type]
-    world.values, world.plan, world.sql = {}, new, sql
-    world.__dict__.pop("_extended", None)
+    world.is_now(new, sql)
     return found
 
 
@@ -97,8 +95,7 @@ def check(moves: Moves, options: Options, *, rebuilds: bool = False) -> None:
                 sql = next(texts)
                 if edited(world, sql) is None:
                     assert rebuilds, sql
-                    world.plan, world.sql = world.typed_plan(sql, options), sql
-                    world.__dict__.pop("_extended", None)
+                    world.is_now(world.typed_plan(sql, options), sql)
                     world.build()
                 compare(world)
             world.refresh(batch)
@@ -157,7 +154,28 @@ def _of_bags(sql: str, *constants: str) -> Moves:
 _DAYS = ("'2026-01-10'", "'2026-02-01'", "'2026-01-15'", "'2026-03-05'", "'2025-12-31'")
 _DATES = tuple(f"DATE {each}" for each in _DAYS)
 _STARTED = ("2026-01-10", "2026-02-15", "2026-02-14")
+_AT = tuple({NOW: [(f"2026-{day} 10:00:00",)]} for day in ("02-01", "02-02", "03-01", "01-20", "02-25"))
+
+
+def _of_clock(sql: str, *constants: str) -> Moves:
+    """The clock moves with each batch."""
+    start, *batches = ({**rows, **now} for rows, now in zip(({"t0": _T0, "t1": _T1, "t2": _T2}, *_BATCHES), _AT, strict=True))
+    return Moves(build(_TABLES, sql, start, *batches), tuple((each,) for each in constants))
+
+
 CASES = {
+    "days before today": _of_clock("SELECT k, d FROM t0 WHERE d >= current_date() - INTERVAL {} DAYS", "15", "30", "20"),
+    "another constant beside the clock": _of_clock("SELECT k, d < current_date() AS late FROM t0 WHERE x > {}", "0", "1", "2"),
+    "today or a day": _of_clock("SELECT k, d FROM t0 WHERE d >= {}", "current_date()", "DATE '2026-01-20'"),
+    "groups of days before today": _of_clock(
+        "SELECT x, count(*) AS n, sum(k) AS s FROM t0 WHERE d < current_date() AND d > current_date() - INTERVAL {} DAYS GROUP BY x",
+        "15",
+        "30",
+    ),
+    "partners of days before today": _of_clock(
+        "SELECT a.k, b.k AS l FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.y AND b.e >= current_date() - INTERVAL {} DAYS", "5", "30"
+    ),
+    "years before this one": _of_clock("SELECT k, d FROM t0 WHERE year(d) >= year(current_date()) - {}", "0", "1"),
     "a condition over a stored column": _of("SELECT k, x FROM t0 WHERE x > {}", "0", "2", "1"),
     "a condition over another column": _of("SELECT k, s FROM t0 WHERE x > {}", "0", "2", "1"),
     "a text beside a date": _of("SELECT k, d FROM t0 WHERE d >= {}", *_DAYS),

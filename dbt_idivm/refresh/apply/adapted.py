@@ -27,6 +27,7 @@ from dbt_idivm.refresh.apply.publish import Build, publish, show
 from dbt_idivm.refresh.apply.statements import set_properties
 from dbt_idivm.refresh.apply.watermark import guard_of, new_state, not_applied, own_commit
 from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.clock import clock_at
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import types_at
 from dbt_idivm.refresh.catalog.relations import describe
@@ -145,10 +146,16 @@ def _new_state(how: Adapting) -> State:
 
 def _moved(how: Adapting, found: Moved, binding: Binding) -> Steps[Taken | None]:
     """The migration to other constants. A table with constraints, or in another place, would have to be replaced by all rows."""
-    work, client, table = how.work, how.work.job.client, how.work.stored.table
-    bound = yield from bound_to(client, found, binding)
-    if bound is None or work.planned.table != table or (yield from _is_constrained(how)):
+    client, table, before = how.work.job.client, how.work.stored.table, how.state.clock
+    at = before.at if before is not None else client.invocation.time
+    bound = yield from bound_to(client, found, binding, before, at)
+    if bound is None or how.work.planned.table != table or (yield from _is_constrained(how)):
         return None
+    if how.plan.clock:  # at the time of the stored rows
+        clock = yield from clock_at(client, at, how.plan.clock)
+        how = replace(how, work=replace(how.work, planned=replace(how.work.planned, clock=clock)))
+        binding = replace(binding, clock=clock.values)
+    work = how.work
     query = full_query(found.plan, bound)
     if not (yield from _has_the_types(how)) or not (yield from _has_the_columns(how, query, binding)):
         return None

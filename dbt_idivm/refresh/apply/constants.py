@@ -8,7 +8,10 @@ from sqlglot import exp
 
 from dbt_idivm.adaptation.moved import Moved
 from dbt_idivm.adaptation.moving import constant_kind
+from dbt_idivm.algebra import expressions
 from dbt_idivm.algebra.types import type_of
+from dbt_idivm.algebra.written_time import at_time
+from dbt_idivm.refresh.catalog.clock import Clock, values_of
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import Statement
@@ -19,13 +22,15 @@ from dbt_idivm.script.render import applications, ask, render
 from dbt_idivm.script.ways import Write
 
 
-def bound_to(client: Client, found: Moved, binding: Binding) -> Steps[Binding | None]:
-    """The binding with the values of the constants, and with what differs in them. None if the engine gives one another type."""
-    constants = list(found.constants.values())
+def bound_to(client: Client, found: Moved, binding: Binding, before: Clock | None, at: int) -> Steps[Binding | None]:
+    """The binding with the values of the constants at a time, and with what differs in them. None if the engine gives one another
+    type, or an expression of the clock another value than it had `before`."""
+    constants, time = list(found.constants.values()), Clock(at).timestamp
     values = [value for each in constants for value in (each.old, each.new)]
     kinds = [each.kind for each in constants for _ in range(2)]
-    cells = [encode(exp.cast(value.copy(), type_of(kind)), kind) for value, kind in zip(values, kinds, strict=True)]
-    types = [exp.Anonymous(this="TYPEOF", expressions=[value.copy()]) for value in values]
+    now = [at_time(value, time) for value in values]
+    cells = [encode(exp.cast(value.copy(), type_of(kind)), kind) for value, kind in zip(now, kinds, strict=True)]
+    types = [exp.Anonymous(this="TYPEOF", expressions=[value]) for value in now]
     query = exp.Select(expressions=[exp.alias_(each, f"c{number}") for number, each in enumerate((*cells, *types), 1)])
     rows = yield from client.ask(Statement(client.dialect.sql(query), "metadata", "evaluate constants"))
     (row,) = rows.rows
@@ -33,6 +38,9 @@ def bound_to(client: Client, found: Moved, binding: Binding) -> Steps[Binding | 
         return None
     fetched = fetched_row(kinds, tuple(row[: len(cells)]))
     old, new = fetched[::2], fetched[1::2]
+    known = values_of(before)
+    if any(known.get(expressions.render(each.old), value) != value for each, value in zip(constants, old, strict=True)):
+        return None
     return replace(binding, changes=found.changes(old, new), clock=dict(zip(found.constants, new, strict=True)))
 
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.algebra.written_time import at_time
-from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.frontend.text import Text
+from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.frontend.clock_input import expression_of
 from dbt_idivm.operators.scan import CLOCK, Attribute
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
@@ -51,17 +50,17 @@ def moved_clock(before: Clock | None, now: Clock | None) -> InlineDiff | None:
 
 def clock_of(client: Client, read: Sequence[Attribute]) -> Steps[Clock]:
     """The clock in this invocation, with the values of these expressions. Raises IDIVM-206 if one has another type."""
-    at = client.invocation.time
     if not read:
-        return Clock(at)
+        return Clock(client.invocation.time)
+    key = ("clock", CLOCK, *sorted((each.name, each.type) for each in read))
+    return (yield from client.once(key, lambda: clock_at(client, client.invocation.time, read)))
+
+
+def clock_at(client: Client, at: int, read: Sequence[Attribute]) -> Steps[Clock]:
+    """The clock at another time. Raises as `clock_of`."""
     read = sorted(read, key=lambda each: each.name)  # as a state has them
-    key = ("clock", CLOCK, *((each.name, each.type) for each in read))
-    return (yield from client.once(key, lambda: _evaluated(client, at, read)))
-
-
-def _evaluated(client: Client, at: int, read: Sequence[Attribute]) -> Steps[Clock]:
     time = Clock(at).timestamp
-    values = [at_time(_parsed(each.name), time) for each in read]
+    values = [at_time(expression_of(each), time) for each in read]
     cells = [encode(value.copy(), each.type) for value, each in zip(values, read, strict=True)]
     kinds = [exp.Anonymous(this="TYPEOF", expressions=[value]) for value in values]
     query = exp.Select(expressions=[exp.alias_(each, f"c{number}") for number, each in enumerate((*cells, *kinds), 1)])
@@ -73,12 +72,3 @@ def _evaluated(client: Client, at: int, read: Sequence[Attribute]) -> Steps[Cloc
     row_of_values = fetched_row([each.type for each in read], tuple(row[: len(read)]))
     names = [each.name for each in read]
     return Clock(at, dict(zip(names, row_of_values, strict=True)), {each.name: each.type for each in read})
-
-
-def _parsed(expression: str) -> exp.Expr:
-    """The expression of a column of the clock. It was printed by the front end, and is read as the front end reads it."""
-    tree = Text(f"SELECT {expression}").parse()
-    assert not isinstance(tree, Finding), expression
-    found: exp.Expr = tree.selects[0].unalias()
-    assert found.sql(DIALECT) == expression, "an expression of the clock is not read as it was printed"
-    return found

@@ -124,7 +124,8 @@ def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[
         return None
     chosen = state.kept.subviews if job.config.chooses_caches else ()
     caching = caching_of(then.request, job.config, chosen)
-    asks = compiled(sql, catalog_of(inputs.for_definition, keys), caching, ways=(), dialect=job.dialect)
+    catalog = replace(catalog_of(inputs.for_definition, keys), clock_is_input=job.config.reads_clock)
+    asks = compiled(sql, catalog, caching, ways=(), dialect=job.dialect)
     plan = (yield from answered(job.client, asks)).plan
     found = kept_layout(then, work.stored, fingerprint(then.request, job.config, inputs.for_definition, keys, plan))
     # caches look up the keys of their own tables, possibly later, when they are rebuilt for their cost
@@ -165,15 +166,16 @@ def fresh_columns(planned: Planned, inputs: Mapping[str, Consumed], old: Plan) -
 
 def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Steps[tuple[Observed, Choice | None] | None]:
     """What will be observed and chosen after the migration; None if that is certainly a rebuild."""
-    stored = replace(seen.work.stored, state=replace(state, inputs=inputs, plan=seen.work.planned.fingerprint))
+    planned = seen.work.planned  # it is not known whether the clock will have moved
+    stored = replace(seen.work.stored, state=replace(state, inputs=inputs, plan=planned.fingerprint, clock=planned.clock))
     # the commit of the migrated rows will follow those of an input that was replaced since, whose layout is not known then
     newest = [each.commit.at for each in seen.work.planned.inputs.tables.values() if each.commit is not None]
     if stored.committed is not None:
         stored = replace(stored, committed=replace(stored.committed, at=max(stored.committed.at, *newest)))
-    planned = yield from _with_consumed_caches(seen.work.job.client, seen.work.planned, state)
-    if planned is None:
+    with_caches = yield from _with_consumed_caches(seen.work.job.client, planned, state)
+    if with_caches is None:
         return None
-    later = yield from observe_inputs(Observed(replace(seen.work, stored=stored, planned=planned), None))
+    later = yield from observe_inputs(Observed(replace(seen.work, stored=stored, planned=with_caches), None))
     ways = choose_ways(later)
     if isinstance(ways, Finding):
         return None
