@@ -10,7 +10,10 @@ import pytest
 from dbt_idivm.refresh.decide import adapting
 from tests.functional.project import Project, project_in
 from tests.functional.subscriber import Subscriber
+from tests.functional.test_clock_on_spark import Time, time
 from tests.functional.test_refresh_modes import refreshed
+
+__all__ = ["time"]  # a fixture
 
 KEYS = {"events": ["id"], "users": ["id"]}
 STARTED = ("2026-02-10 22:58:34.123456+00:00", "2026-02-20 22:58:35.654321+00:00", "2026-02-15 01:00:00.000001+00:00")
@@ -99,6 +102,27 @@ def test_what_is_said(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (outcome.mode, outcome.reason) == ("migrated", "constants moved"), outcome.message
     assert (outcome.rows_inserted, outcome.rows_updated, outcome.rows_deleted) == (1, 0, 1), outcome.message
     assert [each.label.split()[0] for each in shop.executed if each.kind == "write"] == ["move"]
+
+
+@pytest.mark.deep
+def test_days_of_a_window_move(shop: Project, time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the same day, and on another one with changed tables; a time of writing stays where a row does."""
+    monkeypatch.setattr(adapting, "pays", lambda *given: True)
+    sql = "select id, d, d < current_date() as late, current_timestamp() as at from $.events where d >= current_date() - interval {} days"
+    shop.refresh(shop.model("m", sql.replace("{}", "30"), KEYS))
+    written = dict(shop.sql("select id, at from $.m"))
+    for days in ("60", "10", "45"):
+        model = shop.model("m", sql.replace("{}", days), KEYS)
+        outcome = shop.refresh(model)
+        assert (outcome.mode, outcome.reason) == ("migrated", "constants moved"), outcome.message
+        assert shop.differences(model) == []
+        wanted = {tuple(row) for row in shop.sql(time.of(model.sql.replace("current_timestamp() as at", "1")))}
+        assert {(*row, 1) for row in shop.sql("select id, d, late from $.m")} == wanted
+        if days == "60":
+            assert written.items() <= dict(shop.sql("select id, at from $.m")).items()
+        assert shop.refresh(model).mode == "noop"
+        time.passes(days=3)
+        shop.sql("update $.events set d = d + 1 where id % 4 = 0")
 
 
 @pytest.mark.long

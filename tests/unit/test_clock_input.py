@@ -201,3 +201,33 @@ def test_compared_at_the_recorded_time(engine: FakeEngine) -> None:
     query = engine.ask(equivalence("main", "v"))
     assert "CAST(TIMESTAMP_MICROS(1790812800000000) AS DATE) - INTERVAL 30 DAYS" in query
     assert "current_date" not in query
+
+
+def test_days_of_a_window_move(engine: FakeEngine) -> None:
+    """At the time of the stored rows; then the clock moves, as in any refresh."""
+    at(engine, "2026-09-01")
+    engine.drive(model(WINDOW, {"t": "id"}), At(1))
+    engine.tables["main.v"].columns = {"id": "int", "d": "date"}
+    at(engine, "2026-08-03")
+    engine.reads["evaluate constants"] = (("2026-09-01", "2026-08-02", "date", "date"),)
+    engine.merged = (2, 0, 1, 1)
+    wider = model(WINDOW.replace("30", "60"), {"t": "id"})
+    done = engine.drive(wider, At(2))
+    assert (done.mode, done.reason) == ("migrated", "constants moved"), done.message
+    (evaluated,) = (each.sql for each in engine.log if each.label == "evaluate constants")
+    assert f"TIMESTAMP_MICROS({At(1).time})" in evaluated
+    moved = next(each.sql for each in engine.log if each.label == "move constants of main.v")
+    assert "CAST('2026-09-01' AS DATE)" in moved and "CAST('2026-08-02' AS DATE)" in moved
+    found = [each for commit in engine.tables["main.v"].commits if (each := state.read(commit[-1])) is not None]
+    assert [each.clock.at for each in found if each.clock is not None][-2:] == [At(1).time, At(1).time]
+    assert found[-1].clock is not None and list(found[-1].clock.values) == ["CURRENT_DATE() - INTERVAL '60' DAYS"]
+    assert engine.drive(wider, At(2)).mode == "noop"
+
+
+def test_an_expression_that_had_another_value_is_rebuilt(engine: FakeEngine) -> None:
+    at(engine, "2026-09-01")
+    engine.drive(model(WINDOW, {"t": "id"}), At(1))
+    engine.tables["main.v"].columns = {"id": "int", "d": "date"}
+    engine.reads["evaluate constants"] = (("2026-09-02", "2026-08-02", "date", "date"),)
+    done = engine.drive(model(WINDOW.replace("30", "60"), {"t": "id"}), At(1))
+    assert done.mode == "full" and (done.reason or "").startswith("IDIVM-402")

@@ -159,7 +159,9 @@ def test_no_constants_at_all() -> None:
         ("TIMESTAMP '10:00:00'", None),
         ("DATE '2026-01-31' + INTERVAL 1 MONTH", "date"),
         ("DATE '2026-01-31' + INTERVAL 1 HOUR", None),
-        ("CURRENT_DATE()", None),
+        ("CURRENT_DATE()", "date"),
+        ("CURRENT_DATE() - INTERVAL 30 DAYS", "date"),
+        ("CURRENT_DATE() - INTERVAL 30 HOURS", None),
         ("NULL", None),
         ("TRUE", None),
         ("x", None),
@@ -168,3 +170,23 @@ def test_no_constants_at_all() -> None:
 def test_types_of_constants(text: str, kind: str | None) -> None:
     found = constant_kind(exp.maybe_parse(text, dialect=DIALECT))
     assert (found or "").replace(" ", "") == (kind or "")
+
+
+@pytest.mark.parametrize(
+    ("sql", "constants", "kinds"),
+    [
+        ("select k, x from t where d >= current_date() - interval {} days", ("30", "60"), ["date"]),
+        ("select k, x from t where d >= {}", ("current_date()", "date '2026-01-01'"), ["date"]),
+        ("select k, d < current_date() as late from t where x > {}", ("1", "2"), ["date", "int"]),
+        ("select k, x from t where s > date_format(current_date(), '{}')", ("yyyy", "yyyy-MM"), ["string"]),
+        ("select k, now() as at, x + {} as v from t", ("1", "2"), ["int"]),  # a time of writing is none
+    ],
+)
+def test_constants_beside_the_clock(sql: str, constants: tuple[str, str], kinds: list[str]) -> None:
+    _, found = edit(sql, *constants)
+    assert found is not None and sorted(each.kind for each in found.constants.values()) == kinds
+
+
+def test_another_time_of_writing() -> None:
+    """It is not known which rows have the former one."""
+    assert edit("select k, date_trunc('{}', now()) as at, x from t", "month", "year")[1] is None
