@@ -115,13 +115,14 @@ class Merging:
             return expression
         return substitute(expression, {name: column(self.names.get(name, name)) for name in attributes(expression)})
 
-    def expression(self, old: exp.Expr, new: exp.Expr, types: Types) -> exp.Expr:
-        """The expression that both are but for constants; `new` itself if they are equal."""
+    def expression(self, old: exp.Expr, new: exp.Expr, types: Types, parent: exp.Expr | None = None) -> exp.Expr:
+        """The expression that both are but for constants; `new` itself if they are equal. `parent`: the node of which `new` is a
+        part; None for a whole expression."""
         if render(old) == render(new):
             return new
         kinds = constant_kind(old), constant_kind(new)
         if None not in kinds:
-            return self._input(old, new, _kind_in_place(old, new, types))
+            return self._input(old, new, _kind_in_place(old, new, parent, types))
         parts, others = list(new.iter_expressions()), list(old.iter_expressions())
         if type(old) is not type(new) or len(parts) != len(others) or _content(old) != _content(new):
             raise NotOfConstants
@@ -129,7 +130,7 @@ class Merging:
         for place, was, part in zip(list(found.iter_expressions()), others, parts, strict=True):
             if (was.arg_key, was.index) != (part.arg_key, part.index):
                 raise NotOfConstants
-            merged = self.expression(was, part, types)
+            merged = self.expression(was, part, types, new)
             if merged is part:
                 continue
             # Wrong without it: date_format(d, if(1 = 2, 'yyyy', 'MM')) needs a format that is constant.
@@ -205,14 +206,14 @@ def _is_read(read: object, text: str) -> bool:
 _TIMES = {"date": _is_date, "timestamp": _is_timestamp}
 
 
-def _kind_in_place(old: exp.Expr, new: exp.Expr, types: Types) -> str:
+def _kind_in_place(old: exp.Expr, new: exp.Expr, parent: exp.Expr | None, types: Types) -> str:
     """The type of the input in place of the constants. Raises NotOfConstants if they are no input there."""
-    parent = new.parent
-    tested = isinstance(parent, (*_COMPARISONS, exp.In))
-    kind = _common_kind(old, new, tested)
     if parent is None:  # a value of π
-        return kind
-    beside = [each for each in _beside(new, parent) if constant_kind(each) != kind and not isinstance(each.unnest(), exp.Null)]
+        return _common_kind(old, new, None)
+    tested = isinstance(parent, (*_COMPARISONS, exp.In))
+    operands = [each for each in _beside(new, parent) if not isinstance(each.unnest(), exp.Null)]
+    kind = _common_kind(old, new, [infer_type(each, types) for each in operands] if tested else None)
+    beside = [each for each in operands if constant_kind(each) != kind]
     kinds = [infer_type(each, types) for each in beside]
     if any(is_collated(each) for each in beside):
         raise NotOfConstants
@@ -225,14 +226,16 @@ def _kind_in_place(old: exp.Expr, new: exp.Expr, types: Types) -> str:
     return kind
 
 
-def _common_kind(old: exp.Expr, new: exp.Expr, tested: bool) -> str:
-    """The type of both. Numbers that are only compared may have different ones. Raises NotOfConstants if there is none."""
+# Wrong with other numbers: beside a FLOAT, Spark compares an INT as FLOAT, and a DECIMAL as DOUBLE.
+def _common_kind(old: exp.Expr, new: exp.Expr, compared: list[exp.DataType] | None) -> str:
+    """The type of both. Those that are only compared, with integers and DECIMALs, may have different ones. Raises NotOfConstants
+    if there is none."""
     mine, theirs = constant_kind(new), constant_kind(old)
     if mine is not None and mine == theirs:
         return mine
     sizes = [size_of(infer_type(each.unnest(), {})) for each in (old, new)]
-    found = of_alternatives(sizes) if tested else None
-    if found is None:
+    found = of_alternatives(sizes)
+    if found is None or compared is None or of_alternatives([*sizes, *map(size_of, compared)]) is None:
         raise NotOfConstants
     return name_of_type(type_of(f"decimal({found[0]},{found[1]})"))
 

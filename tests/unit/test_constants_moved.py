@@ -83,6 +83,8 @@ OTHERS = {
     "a field": ("select k, parts[{}] as v from t", "0", "1"),
     "another type": ("select k, {} as v from t", "1", "1.5"),
     "another type of a value": ("select k, x + {} as v from t", "1", "5000000000"),
+    "another type beside a DOUBLE": ("select k, x from t where f > {}", "1", "1.5"),
+    "another type than fits": ("select k, x from t where wide > {}", "5000000000", "1.5"),
     "digits beside a DECIMAL": ("select k, m * {} as v from t", "1", "2"),
     "more digits than a DECIMAL has": ("select k, x from t where wide > {}", "1", "5000000000"),
     "a text beside a number": ("select k, s from t where x > '{}'", "1", "2"),
