@@ -265,7 +265,7 @@ def test_constants_move(name: str, way: str) -> None:
 @pytest.mark.deep
 def test_constants_mean_in_spark_what_the_text_means() -> None:
     """As an input each constant has the type and the value that it has in the text, beside whatever it stands."""
-    for moves in CASES.values():
+    for moves in (each for each in CASES.values() if NOW not in each.case.start):
         with World(moves.case.tables, moves.sql(0), Options(), OnSpark) as world:
             world.load(moves.case.start)
             for number in range(1, len(moves.constants)):
@@ -349,7 +349,9 @@ def test_constants_of_random_cases_move() -> None:
 GUARDED = {
     "a text beside a number": _of("SELECT k, s FROM t0 WHERE k > '{}'", "2", "10", "1"),
     "a limit": _of("SELECT k, x FROM t0 ORDER BY k LIMIT {}", "2", "4", "1"),
-    "an offset": _of("SELECT k, lag(k, {}) OVER (PARTITION BY x ORDER BY k) AS v FROM t0", "1", "2"),
+    "an offset": _of(
+        "SELECT k, lag(k, {}) OVER (PARTITION BY x ORDER BY k) AS v FROM t0 WHERE k > {}", ("1", "0"), ("2", "1"), ("1", "2")
+    ),
     "a group": _of("SELECT x, k, count(*) AS n FROM t0 WHERE x > {} GROUP BY x, k", "0", "1"),
 }
 
