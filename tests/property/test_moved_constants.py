@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, product
 
 import duckdb
@@ -273,7 +273,8 @@ def test_constants_mean_in_spark_what_the_text_means() -> None:
                 found = moved(world.plan, new, VIEW)
                 assert found is not None, moves.sql(number)
                 now = dict(zip(found.constants, values_of(world, found)[1], strict=True))
-                query, wanted = full_query(found.plan, Binding(dialect=SPARK, clock=now)), full_query(new, Binding(dialect=SPARK))
+                query = full_query(replace(found.plan, times=()), Binding(dialect=SPARK, clock=now))
+                wanted = full_query(replace(new, times=()), Binding(dialect=SPARK))
                 assert Counter(world.engine.rows(query)) == Counter(world.engine.rows(wanted)), moves.sql(number)
                 assert world.engine.types(query) == world.engine.types(wanted), moves.sql(number)
 
