@@ -20,7 +20,7 @@ from dbt_idivm.frontend.names import Names, names_of
 from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes import place_caches
 from dbt_idivm.passes.annotate import facts_of, shared_ids
-from dbt_idivm.passes.attributes import prune_attributes
+from dbt_idivm.passes.attributes import depends_on_combined_floats, prune_attributes
 from dbt_idivm.passes.canonical import canonical, with_canonical_names
 from dbt_idivm.passes.first_rows import first_rows
 from dbt_idivm.passes.operator_caches import additive_state
@@ -96,8 +96,9 @@ def _has_state(caching: Caching) -> bool:
 
 
 def _ways(view: Operator, names: Sequence[WayName], caching: Caching) -> tuple[Way, ...]:
-    """Those of the named ways that exist for an ID-extended view."""
-    return tuple(way for name in names if (way := _way(view, name, caching)) is not None)
+    """Those of the named ways that exist for an ID-extended view; there is always one that recomputes rows."""
+    found = tuple(way for name in names if (way := _way(view, name, caching)) is not None)
+    return found or (by_idiffs("recompute", view),)
 
 
 def _way(view: Operator, name: WayName, caching: Caching) -> Way | None:
@@ -110,8 +111,8 @@ def _way(view: Operator, name: WayName, caching: Caching) -> Way | None:
     if name == "tail":
         values = running(view) if _has_state(caching) else None
         return None if values is None else Tail(name, view, values)
-    if name == "tuple":
-        return TupleBased(name, view)
+    if name == "tuple":  # it computes the former rows, and does not read those that are stored
+        return None if depends_on_combined_floats(view) else TupleBased(name, view)
     return Whole(name, view) if name == "whole" else by_idiffs(name, view)
 
 

@@ -7,7 +7,10 @@ enter or leave. Only changes of other attributes can be maintained as updates (i
 from __future__ import annotations
 
 from dbt_idivm.algebra.operator import Operator, handed_down
+from dbt_idivm.algebra.types import holds_float
+from dbt_idivm.operators.aggregate import Aggregate
 from dbt_idivm.operators.scan import Scan
+from dbt_idivm.operators.window import Window
 
 
 def prune_attributes(root: Operator, needed: frozenset[str]) -> Operator:
@@ -29,3 +32,17 @@ def conditional_attributes(root: Operator) -> dict[str, frozenset[str]]:
     """Occurrence → its conditional attributes. At the root no attribute is conditional yet."""
     found = handed_down(root, frozenset[str](), lambda node, above: node.conditional(above), Scan)
     return {scan.occurrence: above & frozenset(scan.columns) for scan, above in found}
+
+
+def combined_floats(node: Aggregate | Window) -> frozenset[str]:
+    """The attributes with floats that an aggregate or a window function computes from several rows. Sums of floats depend on the
+    order of additions, so that their values may differ if they are computed again."""
+    return frozenset(name for name in {*node.types} - {*node.child.types} if holds_float(node.types[name]))
+
+
+def depends_on_combined_floats(root: Operator) -> bool:
+    """Whether computing the former rows again may give other rows than were stored: a condition, a group or an ID depends on a
+    float that was computed from several rows. Without unique IDs, each value does."""
+    first = frozenset[str]() if root.unique else frozenset(root.columns)
+    found = handed_down(root, first, lambda node, above: node.conditional(above), Operator)  # type: ignore[type-abstract]
+    return any(above & combined_floats(node) for node, above in found if isinstance(node, Aggregate | Window))

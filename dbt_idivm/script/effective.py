@@ -25,11 +25,12 @@ from dbt_idivm.algebra.expressions import alias, column, conjunction, same
 from dbt_idivm.algebra.lookups import Known, Named, named_block
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.algebra.types import distinguishable, holds_float, is_known
+from dbt_idivm.algebra.types import distinguishable, is_known
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import Aggregate, Window
 from dbt_idivm.optimize import optimize_rows
+from dbt_idivm.passes.attributes import combined_floats
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, Merge
 from dbt_idivm.script.replace import COPIES, STORED, counted, exploded, replace_by_id, replace_copies, stored_rows
@@ -121,11 +122,10 @@ def _have_stored_values(root: Operator) -> bool:
     """Whether old rows that are computed are the stored ones. Copies are found by their values, so rows must have unique IDs.
     Sums of floats depend on the order of additions, so a condition on one may have been true when the row was stored."""
     nodes = (*operators(root),)
-    combining = [node for node in nodes if isinstance(node, Aggregate | Window)]
     return (
         root.unique
         and all(is_known(kind) for node in nodes for kind in node.types.values())
-        and not any(holds_float(node.types[name]) for node in combining for name in {*node.types} - {*node.child.types})
+        and not any(combined_floats(node) for node in nodes if isinstance(node, Aggregate | Window))
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlglot import exp
 
+from dbt_idivm import compiler
 from dbt_idivm.algebra import inference
 from dbt_idivm.algebra.bags import Concat, Distinct, union_all
 from dbt_idivm.algebra.block import Block, isolate, subquery
@@ -2247,13 +2248,20 @@ def i_diffs_name_other_rows(patch: Patch) -> None:
 
 
 def sums_have_stored_values(patch: Patch) -> None:
-    patch.setattr(effective, "holds_float", lambda _: False)
+    patch.setattr(effective, "combined_floats", lambda _: frozenset())
+    patch.setattr(compiler, "depends_on_combined_floats", lambda _: False)
 
 
 REACH = (
     Mutation("reach: old rows are of the pre-state", old_rows_are_new_ones, "a group comes, one changes, one goes"),
     Mutation("reach: i-diffs name the same old rows", i_diffs_name_other_rows, "a join with the latest rows"),
     Mutation("reach: stored sums were added in another order", sums_have_stored_values, "a condition on a sum in another order"),
+    Mutation(
+        "tuple: stored sums were added in another order",
+        sums_have_stored_values,
+        "a condition on a sum in another order",
+        "tuple",
+    ),
     Mutation(
         "additive: a chain of ⟕ rejects padded rows",
         padded_rows_have_no_partner,
