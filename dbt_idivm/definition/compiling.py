@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from dbt_idivm.algebra.written_time import WrittenTime
 from dbt_idivm.compiler import cache_candidates, compile_plan
@@ -86,7 +85,7 @@ def _typed(sql: str, catalog: Catalog, dialect: Dialect) -> Asks[Lowered]:
         catalog = replace(catalog, functions=(yield from typed(dialect, lowered.root, catalog.functions)))
         lowered = lower(sql, catalog)
     while lowered.untyped_unions:
-        types = yield from union_types(tuple(lowered.untyped_unions.values()), dialect)
+        types = yield from union_types(tuple(lowered.untyped_unions.values()), Binding(dialect=dialect))
         if types is None:
             break
         catalog = replace(catalog, unions={**catalog.unions, **dict(zip(lowered.untyped_unions, types, strict=True))})
@@ -94,13 +93,10 @@ def _typed(sql: str, catalog: Catalog, dialect: Dialect) -> Asks[Lowered]:
     return lowered
 
 
-def union_types(
-    unions: Sequence[UntypedUnion], dialect: Dialect, versions: Mapping[str, int] = MappingProxyType({})
-) -> Asks[list[UnionTypes] | None]:
-    """Types of UNIONs and their branches, over the tables at these versions (the newest ones if none is given); None if nobody
-    can tell."""
-    query = relation_query(question(unions), Binding(versions, dialect=dialect))
-    columns = yield from ask(ColumnsOf(dialect.sql(query), "UNIONs and their branches"))
+def union_types(unions: Sequence[UntypedUnion], binding: Binding) -> Asks[list[UnionTypes] | None]:
+    """Types of UNIONs and their branches, over the tables and the clock of the binding; None if nobody can tell."""
+    query = binding.dialect.sql(relation_query(question(unions), binding))
+    columns = yield from ask(ColumnsOf(query, "UNIONs and their branches"))
     return None if columns is None else answers(unions, [kind for _, kind in columns])
 
 

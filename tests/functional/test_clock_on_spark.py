@@ -21,6 +21,8 @@ VIEWS = {
     "partners": f"select u.id, e.id as event, e.amount from $.users as u left join $.events as e on e.usr = u.id and e.{WINDOW}",
     "latest": "select id, usr, d, n from (select id, usr, d, row_number() over (partition by usr order by d desc) as n "
     f"from $.events where {WINDOW}) where n = 1",
+    "activity": f"select usr as who, amount from $.events where {WINDOW} union all select id, 0.5 from $.users where name > 'b' "
+    "union all select id, datediff(current_date(), d) from $.events where id < 5",
 }
 DEFAULT = ("recent", "ages")  # in `make test`
 KEYS = {"events": ["id"], "users": ["id"]}

@@ -135,8 +135,12 @@ class Question:
         """The query whose rows are stored."""
         return self._query(self.over_tables)
 
+    @property
+    def binding(self) -> Binding:
+        return Binding(self.versions, dialect=self.dialect, clock=values_of(self.clock))
+
     def _query(self, plan: Plan) -> exp.Select:
-        return full_query(plan, Binding(self.versions, dialect=self.dialect, clock=values_of(self.clock)))
+        return full_query(plan, self.binding)
 
     @property
     def versions(self) -> dict[str, int]:
@@ -211,7 +215,7 @@ def _difference(client: Client, question: Question) -> Steps[tuple[str | None, s
         return f"Spark refuses it: {failure.first_line}", _evidence((_THEIRS, theirs), (_OURS, ours))
     difference = _misread(question, wanted, stored)
     if difference is None:
-        difference = yield from differing_branches(client, question.over_tables, question.versions)
+        difference = yield from differing_branches(client, question.over_tables, question.binding)
     first = yield from _explained(client, client.commands.explain_query(theirs, _THEIRS))
     second = yield from _explained(client, client.commands.explain_query(ours, _OURS))
     # folding to constants hides types, and not every engine can switch it off
