@@ -7,12 +7,12 @@ time is part of the seconds. The models are those of a shop: staging, intermedia
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.bags import fingerprints
+from benchmarks.dbt_runs import invoke, profile
 from benchmarks.engine import Engine, Session
 from benchmarks.experiment import Experiment, Inexact
 from benchmarks.lanes import Sample
@@ -107,10 +107,6 @@ def _changed(table: str, assignment: str, number: int) -> Sequence[str]:
     return (f"update shop.{table} set {assignment} where id % 1000 = {number % 1000}",)
 
 
-class DbtFailed(Exception):
-    """A dbt run failed."""
-
-
 def run(experiment: Experiment, engine: Engine, say: Callable[[str], None]) -> Iterator[list[Record]]:
     """The records of each change. Raises DbtFailed, and Inexact if a model differs between the lanes."""
     session = engine.session()
@@ -176,22 +172,7 @@ def write_project(folder: Path, memory: str) -> Path:
             "flags": {"send_anonymous_usage_stats": False},
             "models": {NAME: {"+materialized": "{{ 'table' if target.name == 'full' else 'idivm' }}"}},
         },
-        "profiles.yml": {
-            NAME: {
-                "target": "full",
-                "outputs": {
-                    lane: {
-                        "type": "idivm",
-                        "schema": f"{NAME}_{lane}",
-                        "threads": 2,
-                        "catalog": "in-memory",
-                        "driver_memory": memory,
-                        "state_dir": str(folder / ".idivm"),
-                    }
-                    for lane in LANES
-                },
-            }
-        },
+        "profiles.yml": profile(NAME, {lane: f"{NAME}_{lane}" for lane in LANES}, folder, memory, threads=2),
         "models/sources.yml": {
             "sources": [
                 {"name": SOURCES_IN, "schema": SOURCES_IN, "tables": [{"name": name, "columns": tests} for name in SOURCES]}
@@ -212,34 +193,10 @@ def _write(file: Path, text: str) -> None:
 
 def _dbt_run(project: Path, lane: str) -> Sample:
     """One `dbt run`, in this process and on this Spark; modes are counted."""
-    from dbt.cli.main import dbtRunner
-
-    began = time.perf_counter()
-    outcome = dbtRunner().invoke(
-        [
-            "--quiet",
-            "run",
-            "--target",
-            lane,
-            "--target-path",
-            str(project / f"target_{lane}"),
-            "--project-dir",
-            str(project),
-            "--profiles-dir",
-            str(project),
-            "--log-level",
-            "none",
-        ]
-    )
-    seconds = time.perf_counter() - began
-    results = list(getattr(outcome.result, "results", None) or ())
-    if not outcome.success:
-        raise DbtFailed(
-            "\n".join(f"{each.node.name}: {each.message}" for each in results if each.status == "error") or str(outcome.exception)
-        )
-    modes = [str(each.adapter_response.get("mode", "full")) for each in results]
-    statements = sum(int(each.adapter_response.get("statements", 1)) for each in results)
-    return Sample(seconds, 0.0, statements, ", ".join(f"{modes.count(mode)} {mode}" for mode in sorted(set(modes))))
+    done = invoke(project, lane, "run")
+    modes = list(done.modes.values())
+    found = ", ".join(f"{modes.count(mode)} {mode}" for mode in sorted(set(modes)))
+    return Sample(done.seconds, 0.0, done.statements, found)
 
 
 def _compare(session: Session, lanes: Sequence[str]) -> None:

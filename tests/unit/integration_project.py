@@ -151,7 +151,7 @@ class Project:
         views: dict[str, PlainView] = {}
         self._add_inputs(model, tables, views)
         tables |= {name: replace(table, key=tuple(model.keys[name])) for name, table in tables.items() if name in model.keys}
-        return Catalog({**self.sources.tables, **tables}, views)
+        return Catalog({**self.sources.tables, **tables}, views, clock_is_input=True)
 
     def _add_inputs(self, model: Model, tables: dict[str, TableInfo], views: dict[str, PlainView]) -> None:
         tables |= {name: replace(self.sources.tables[name], key=tuple(key)) for name, key in model.keys.items()}

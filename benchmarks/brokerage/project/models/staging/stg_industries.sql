@@ -1,0 +1,1 @@
+select industry_id, industry_name, sector from {{ source('brokerage', 'industries') }}
