@@ -366,5 +366,4 @@ def _maintained_table(name: str, plan: Plan) -> Table:
     """A maintained model as an input: if it has hidden columns, the table behind it with all columns."""
     table = with_suffix(name, HIDDEN_SUFFIX) if plan.hidden else name
     visible = plan.visible if plan.hidden else None
-    ids = tuple(plan.stored(each) for each in plan.root.ids) if plan.root.unique else ()
-    return Table(name, table, columns_of_plan(plan, hidden=True), visible, ids)
+    return Table(name, table, columns_of_plan(plan, hidden=True), visible, plan.key)

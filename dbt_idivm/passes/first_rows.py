@@ -40,7 +40,7 @@ def first_rows(root: Operator) -> FirstRows | None:
     an attribute that the rows are ranked by.
     """
     found = _first_rows(root)
-    if found is None or not root.unique:
+    if found is None or not found.has_lasting_ids:
         return None
     return found if found.held >= {*found.needed, *root.ids} else None
 

@@ -91,7 +91,7 @@ class Running(WindowRoot):
 def place_running(root: Operator) -> Operator:
     """`root` with the attributes from which its values are continued in its output; unchanged if it is not such a view."""
     found = _running(root)
-    return root if found is None or not infer_ids(root).unique else passed_up(root, found.needed)
+    return root if found is None or not infer_ids(found.window.child).unique else passed_up(root, found.needed)
 
 
 def running(root: Operator) -> Running | None:
@@ -99,7 +99,7 @@ def running(root: Operator) -> Running | None:
     attribute from which values are continued.
     """
     found = _running(root)
-    if found is None or not root.unique:
+    if found is None or not found.has_lasting_ids:
         return None
     return found if found.held >= {*found.needed, *root.ids} else None
 

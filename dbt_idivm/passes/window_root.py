@@ -33,6 +33,12 @@ class WindowRoot:
     outputs: Definitions
     conditions: tuple[exp.Expr, ...]
 
+    # Rows that are gone are removed from the stored rows by their IDs. Of a row number no input knows the value.
+    @property
+    def has_lasting_ids(self) -> bool:
+        """Whether a row has the same IDs in each state."""
+        return self.window.child.unique
+
     @property
     def partition(self) -> tuple[str, ...]:
         return self.window.partition

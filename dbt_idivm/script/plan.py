@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dbt_idivm.algebra.inference import determined_by
 from dbt_idivm.algebra.operator import operators
 from dbt_idivm.algebra.types import name_of_type
 from dbt_idivm.cached import cached_property
@@ -34,6 +35,14 @@ class Plan(Stored):
     def annotated(self) -> Annotated:
         """Facts about each operator (keys, dependencies, provenance) and the screening conditions."""
         return annotate(self.root)
+
+    @cached_property
+    def key(self) -> tuple[str, ...]:
+        """The stored columns that identify a row, for models that read the view; () if rows may be equal. IDs with one value in all
+        rows are left out, such as a row number that is 1, unless there are no others."""
+        ids = self.root.ids if self.root.unique else ()
+        constant = determined_by(frozenset(), self.annotated.facts.dependencies)
+        return tuple(dict.fromkeys(map(self.stored, [name for name in ids if name not in constant] or ids)))
 
     @cached_property
     def relies_on_keys(self) -> bool:

@@ -1446,6 +1446,48 @@ DIRECTED = {
             ]
         },
     ),
+    "rows without a key that a number identifies": build(
+        "t0(x int, y int, s string)\nt1(k int, x int, z string; k)",
+        "SELECT r.x AS c0, r.s AS c1, b.k AS c2, b.z AS c3 FROM (SELECT a.*, row_number() OVER (PARTITION BY a.x ORDER BY a.y DESC, "
+        "a.s) AS n FROM t0 AS a) AS r LEFT JOIN t1 AS b ON b.x = r.x WHERE r.n = 1",
+        {"t0": [(1, 5, "a"), (1, 5, "a"), (1, 3, "b"), (None, 7, "c")], "t1": [(1, 1, "p"), (2, None, "q")]},
+        {"t0": [(1, 3, "b"), (None, 7, "c"), (None, 8, "d"), (2, 1, "e")], "t1": [(1, 1, "p"), (2, 2, "q"), (3, 2, "r")]},
+        {"t0": [(1, 3, "b"), (1, 3, "b"), (2, 1, "f")], "t1": [(1, 1, "s"), (3, 2, "r")]},
+    ),
+    "rows without a key of which the first goes": build(
+        "t0(x int, y int)",
+        "SELECT r.x, r.y, r.n FROM (SELECT a.*, row_number() OVER (PARTITION BY a.x ORDER BY a.y) AS n FROM t0 AS a) AS r WHERE "
+        "r.n <= 2",
+        {"t0": [(1, 1), (1, 2), (1, 3), (2, 1)]},
+        {"t0": [(1, 1), (1, 1), (1, 2), (1, 3), (2, 1)]},
+        {"t0": [(1, 1), (1, 2), (1, 3), (2, 1), (2, 0)]},
+        {"t0": [(1, 2), (1, 3), (2, 1)]},
+    ),
+    "numbered pairs of a row with a key and rows without one": build(
+        "t0(k int, x int, s string; k)\nt1(x int, y int)",
+        "SELECT r.x AS c0, r.s AS c1, r.y AS c2 FROM (SELECT a.x, a.s, b.y, row_number() OVER (PARTITION BY a.x ORDER BY b.y, a.k) "
+        "AS n FROM t0 AS a JOIN t1 AS b ON b.x = a.x) AS r WHERE r.n <= 2",
+        {"t0": [(1, 1, "a"), (2, 1, "b"), (3, 2, "c")], "t1": [(1, 5), (1, 5), (1, 6), (2, 5)]},
+        {"t0": [(1, 1, "z"), (2, 1, "b"), (3, 2, "c")]},
+        {"t0": [(1, 1, "z"), (2, 1, "y"), (3, 1, "x")]},
+    ),
+    "numbered rows of a partition of zeros with both signs": build(
+        "t0(f double, y int)",
+        "SELECT CAST(q.f AS STRING) AS c0, q.y AS c1 FROM (SELECT r.f, r.y FROM (SELECT a.*, row_number() OVER (PARTITION BY a.f "
+        "ORDER BY a.y) AS n FROM t0 AS a) AS r WHERE r.n = 1) AS q",
+        {"t0": [("0.0", 1), ("-0.0", 2), ("1.5", 3)]},
+        {"t0": [("-0.0", 1), ("0.0", 2), ("1.5", 3)]},
+        {"t0": [("-0.0", 2), ("0.0", 1), ("1.5", 3)]},
+        {"t0": [("-0.0", 4), ("1.5", 3)]},
+    ),
+    "running numbers of rows without a key": build(
+        "t0(x int, y int)",
+        "SELECT a.x AS c0, a.y AS c1, row_number() OVER (PARTITION BY a.x ORDER BY a.y ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT "
+        "ROW) AS c2, sum(a.y) OVER (PARTITION BY a.x ORDER BY a.y ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS c3 FROM t0 AS a",
+        {"t0": [(1, 1), (1, 1), (2, 5)]},
+        {"t0": [(1, 1), (1, 1), (2, 5), (1, 4), (2, 5)]},
+        {"t0": [(1, 1), (2, 5), (1, 4), (2, 5), (2, 6)]},
+    ),
     "copies of a keyless row meet a new partner": build(
         _KEYLESS, _COPIES, {"t0": [(1, 5), (1, 5), (2, 5)], "t1": []}, {"t1": [(7, 1, 0)]}
     ),

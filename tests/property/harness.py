@@ -115,15 +115,19 @@ class World:
 
     def _maintain(self, cache: Cache, diffs: Mapping[str, InlineDiff]) -> InlineDiff:
         """Refresh a cache as a view is refreshed; what changed in it is what its readers see as the net diff of a table."""
-        before = self.rows_of(cache.table)
+        before = self._cells_of(cache.table)
         self.touched[cache.table] = self.apply(self.script(diffs, cache.plan, cache.table))
-        after = self.rows_of(cache.table)
+        after = self._cells_of(cache.table)
         names = tuple(column.name for column in cache.plan.columns)
         if cache.table in self.feeds:
             self._feed(cache.table, before, after)
-        cells = {row: tuple(map(self.engine.cell, row)) for row in {*before, *after}}
-        rows = [(cells[row], after[row] - before[row]) for row in sorted(cells, key=repr)]
+        rows = [(row, after[row] - before[row]) for row in sorted({*before, *after}, key=repr)]
         return InlineDiff(names, tuple((row, weight) for row, weight in rows if weight))
+
+    def _cells_of(self, table: str) -> Counter[Row]:
+        """The rows of a table as they are put into statements. 0.0 and -0.0 are two values there, and one in Python."""
+        rows = self.engine.rows(self._select([exp.Star()], table))
+        return Counter(tuple(map(self.engine.cell, row)) for row in rows)
 
     def refresh(self, post: Mapping[str, list[Row]]) -> BoundScript | None:
         """Change tables and maintain the view by one script; the script."""

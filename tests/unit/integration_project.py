@@ -182,8 +182,7 @@ class Project:
         shown = tuple(each.name for each in plan.columns if not each.hidden)
         if model.materialized == "incremental":
             return TableInfo(name, tuple(each for each in columns if each.name in shown), key, "properties file" if key else "")
-        ids = tuple(dict.fromkeys(plan.stored(each) for each in plan.root.ids)) if plan.root.unique else ()
-        return TableInfo(name, columns, key or ids or None, "the IDs of an upstream view", visible=shown)
+        return TableInfo(name, columns, key or plan.key or None, "the IDs of an upstream view", visible=shown)
 
     def _declared_key(self, name: str) -> tuple[str, ...] | None:
         columns = self.properties.get(name, {}).get("columns") or ()

@@ -179,8 +179,7 @@ def _build(work: Work) -> Build:
 def planned_build(work: Work, plan: Plan, query: exp.Expr, state: State) -> Build:
     """The Build of a model with a plan, with the rows of `query`."""
     # also without IDs: a table that is kept has those of its former definition, and models that read it would rely on them
-    ids = [plan.stored(name) for name in plan.root.ids] if plan.root.unique else []
-    properties = {**_properties(work.job, work.planned), IDS: ids}
+    properties = {**_properties(work.job, work.planned), IDS: list(plan.key)}
     return Build(
         work.planned.table,
         query,
