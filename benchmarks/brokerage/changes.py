@@ -16,6 +16,7 @@ PROJECT = Path(__file__).parent / "project"
 SCHEMA = "brokerage_raw"
 RESENT = 40  # each so many rows of a source that sends rows twice is sent twice
 CORRECTED, WITHDRAWN = 1000, 4000  # one of so many rows, each day
+FEW = 100  # of a table with so many rows the newest one goes
 
 
 def tables() -> dict[str, dict[str, str]]:
@@ -36,11 +37,11 @@ def history(world: World) -> Iterator[str]:
         )
     for source in SOURCES:
         rows = source.rows(world)
-        day = f"id * {source.span} div {rows}"
+        day = f"{source.since} + id * {source.span} div {rows}"
         first = Rows(world, day)
         yield _insertion(source, first, f"range({rows})")
         if source.updated:
-            later = f"least({DAYS - 1}, {day} + 1 + {world.draw(1, DAYS - source.span + 90)})"
+            later = f"least({DAYS - 1}, {day} + 1 + {world.draw(1, max(90, DAYS - source.span))})"
             chosen = f"(select id from range({rows}) where {world.draw(2, 100)} < {round(100 * source.updated)})"
             yield _insertion(source, replace(first, day=later, flag="U", version=1), chosen)
 
@@ -58,8 +59,12 @@ def batch(world: World, number: int) -> Iterator[str]:
                 chosen = f"(select distinct {world.draw(version, rows)} as id from range({count}))"
                 yield _insertion(source, replace(today, flag=flag, version=version), chosen)
         table = f"{SCHEMA}.{source.table}"
-        yield f"update {table} set {source.correction} where {_some(source, rows, CORRECTED, number)}"
-        yield f"delete from {table} where {_some(source, rows, WITHDRAWN, -number)}"
+        yield f"update {table} set {source.correction} where {_some(source, max(3, min(CORRECTED, rows // 3)), number)}"
+        if rows > FEW:
+            yield f"delete from {table} where {_some(source, min(WITHDRAWN, rows // 2), -number)}"
+        else:
+            newest = f"select {source.columns(today)[source.key]} from range({arrived - 1}, {arrived})"
+            yield f"delete from {table} where {source.key} in ({newest})"
 
 
 def _insertion(source: Source, rows: Rows, numbers: str) -> str:
@@ -71,6 +76,6 @@ def _insertion(source: Source, rows: Rows, numbers: str) -> str:
     return f"insert into {SCHEMA}.{source.table} select {columns} from {numbers}{twice}{kept}"
 
 
-def _some(source: Source, rows: int, of: int, number: int) -> str:
-    """The condition for one of so many rows, of few rows at least for some."""
-    return f"{source.only} and pmod(xxhash64({source.key}, {number}), {max(3, min(of, rows // 3))}) = 0"
+def _some(source: Source, of: int, number: int) -> str:
+    """The condition for one of so many rows."""
+    return f"{source.only} and pmod(xxhash64({source.key}, {number}), {of}) = 0"

@@ -10,7 +10,7 @@ from benchmarks.brokerage.world import DAYS, Columns, Rows, World
 
 @dataclass(frozen=True)
 class Source:
-    """A table, or a kind of rows of one. `rows` are those of the history, which come within the first `span` days.
+    """A table, or a kind of rows of one. `rows` are those of the history, which come within `span` days `since` one.
 
     `updated`: the share of rows of which the history has a second version. `logged`: later versions and deletions are rows, too.
     `kept` and `only` are conditions: of rows that are made, and of rows of the table that are of this kind.
@@ -22,6 +22,7 @@ class Source:
     columns: Callable[[Rows], Columns]
     key: str
     correction: str
+    since: int = 0
     span: int = DAYS
     updated: float = 0
     logged: bool = False
@@ -37,7 +38,7 @@ SOURCES: tuple[Source, ...] = (
         made.customer_actions,
         "cdc_sequence",
         "email = concat('fixed', email)",
-        span=20,
+        span=5,
         updated=1,
         logged=True,
         resent=True,
@@ -48,7 +49,8 @@ SOURCES: tuple[Source, ...] = (
         made.account_actions,
         "cdc_sequence",
         "action_ts = action_ts - interval 1 hour",
-        span=20,
+        since=5,
+        span=5,
         updated=0.5,
         logged=True,
     ),
@@ -59,7 +61,7 @@ SOURCES: tuple[Source, ...] = (
         made.companies,
         "line_number",
         "line = replace(line, '|ACTV|', '|INAC|')",
-        span=2,
+        span=1,
         updated=0.5,
         logged=True,
         only="record_type = 'CMP'",
@@ -70,7 +72,8 @@ SOURCES: tuple[Source, ...] = (
         made.securities,
         "line_number",
         "line = replace(line, '|NYSE|', '|LSE|')",
-        span=5,
+        since=1,
+        span=4,
         updated=0.3,
         logged=True,
         only="record_type = 'SEC'",

@@ -19,6 +19,7 @@ select
     *,
     rank() over (order by commission desc nulls last) as place,
     dense_rank() over (partition by branch order by commission_of_30_days desc) as place_in_branch,
+    ntile(4) over (order by commission desc) as quartile,
     commission / sum(commission) over () as share,
     current_timestamp() as loaded_at
 from per_broker

@@ -44,7 +44,7 @@ select
     t.last_trade_at,
     coalesce(p.market_value, 0) + coalesce(b.cash, 0) as assets,
     coalesce(p.positions, 0) as positions,
-    ntile(4) over (partition by c.country order by coalesce(t.turnover, 0) desc) as quartile_of_country,
+    rank() over (partition by c.country order by coalesce(t.turnover, 0) desc) as place_in_country,
     coalesce(t.last_trade_at < current_date() - interval 90 days, true) as is_dormant,
     current_timestamp() as loaded_at
 from {{ ref('dim_customers') }} c

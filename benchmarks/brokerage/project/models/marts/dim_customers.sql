@@ -31,7 +31,7 @@ select
     c.gender,
     c.tier,
     c.date_of_birth,
-    floor(datediff(current_date(), c.date_of_birth) / 365.25) as age,
+    cast(datediff(current_date(), c.date_of_birth) / 365.25 as int) as age,
     c.city,
     c.country,
     c.email,
