@@ -31,7 +31,9 @@ OUT = Path(__file__).resolve().parents[1] / "out"
 @click.command(help=__doc__)
 @click.option("--scale", type=click.FloatRange(0), default=0.01, show_default=True, help="1: a million trades.")
 @click.option("--batches", type=click.IntRange(0), default=3, show_default=True, help="So many days of changes.")
-@click.option("--strategy", type=click.Choice(["auto", "incremental", "id", "tuple", "recompute"]), default="auto", show_default=True)
+@click.option(
+    "--strategy", type=click.Choice(["auto", "incremental", "id", "tuple", "recompute"]), default="auto", show_default=True
+)
 @click.option("--full", is_flag=True, help="Rebuild all models as tables in a second schema, too.")
 @click.option("--seed", default=1, show_default=True, help="The data are the same for the same seed, scale and last day.")
 @click.option("--last-day", type=click.DateTime(["%Y-%m-%d"]), help="Of the history; default: the last batch is of today.")

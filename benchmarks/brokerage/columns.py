@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks.brokerage.world import Columns, Rows, World
+from benchmarks.brokerage.world import DAYS, Columns, Rows, World
 
 CITIES = ("Leeds", "Lyon", "Graz", "Turin", "Porto", "Łódź", "Bergen", "Gent")
 COUNTRIES = ("GB", "FR", "AT", "IT", "PT", "PL", "NO", "BE")
@@ -55,7 +55,9 @@ def account_actions(rows: Rows) -> Columns:
         "account_id": "id",
         "customer_id": rows.sometimes(32, f"id % {world.customers}"),
         "broker_id": rows.sometimes(33, rows.redraw(34, world.employees)),
-        "account_name": rows.sometimes(35, f"concat({rows.pick(36, 'Savings ', 'Pension ', 'Day trading ')}, id, '.{rows.version}')"),
+        "account_name": rows.sometimes(
+            35, f"concat({rows.pick(36, 'Savings ', 'Pension ', 'Day trading ')}, id, '.{rows.version}')"
+        ),
         "tax_status": rows.sometimes(37, rows.redraw(38, 3)),
     }
 
@@ -138,11 +140,12 @@ def symbol(of: str = "id") -> str:
 
 def daily_market(rows: Rows) -> Columns:
     of = f"id % {rows.world.securities}"
-    close = f"(20 + {rows.draw(90, 300, of)}) * (1 + 0.3 * sin(id / {40 * rows.world.securities} + {of})) + {rows.redraw(91, 300)} / 100"
+    wave = f"1 + 0.3 * sin(id / {40 * rows.world.securities} + {of})"
+    close = f"(20 + {rows.draw(90, 300, of)}) * ({wave}) + {rows.redraw(91, 300)} / 100"
     return {
         "cdc_flag": f"'{rows.flag}'",
         "cdc_sequence": rows.sequence,
-        "market_date": rows.date,
+        "market_date": rows.world.date(f"id div {rows.world.securities}"),
         "symbol": symbol(of),
         "close_price": close,
         "high_price": f"{close} + {rows.redraw(92, 200)} / 100",
@@ -168,7 +171,9 @@ def trades(rows: Rows) -> Columns:
         "cdc_sequence": rows.sequence,
         "trade_id": "id",
         "trade_ts": rows.moment(111),
-        "status_id": "'CMPT'" if rows.version else f"case when {_open('id')} then 'SBMT' when id % 31 = 0 then 'CNCL' else 'CMPT' end",
+        "status_id": "'CMPT'"
+        if rows.version
+        else f"case when {_open('id')} then 'SBMT' when id % 31 = 0 then 'CNCL' else 'CMPT' end",
         "trade_type_id": kind(world),
         "is_cash": f"{rows.draw(112, 2)} = 0",
         "symbol": symbol(rows.draw(113, world.securities)),
@@ -213,11 +218,12 @@ def is_event(world: World) -> str:
 
 
 def cash_transactions(rows: Rows) -> Columns:
+    """All versions of a payment have its time, as those of a price have its day."""
     return {
         "cdc_flag": f"'{rows.flag}'",
         "cdc_sequence": rows.sequence,
         "account_id": rows.draw(140, rows.world.accounts),
-        "transaction_ts": rows.world.moment(rows.day, f"40000 + {rows.draw(141, 20_000)}"),
+        "transaction_ts": rows.world.moment(f"id * {DAYS} div {rows.world.payments}", f"40000 + {rows.draw(141, 20_000)}"),
         "amount": f"({rows.redraw(142, 2_000_000)} - 800000) / 100",
         "description": f"concat({rows.pick(143, 'Deposit ', ' Dividend ', 'Withdrawal ')}, id)",
     }
@@ -290,10 +296,13 @@ def _further(first: str, place: int) -> str:
 
 status_types = _of_table(
     ("status_id", "status_name"),
-    *((f"'{key}'", f"'{name}'") for key, name in (
-        ("ACTV", "active"), ("CMPT", "completed"), ("CNCL", "canceled"), ("INAC", "inactive"), ("PNDG", "pending"), ("SBMT", "submitted")
-    )),
-)  # fmt: skip
+    ("'ACTV'", "'active'"),
+    ("'CMPT'", "'completed'"),
+    ("'CNCL'", "'canceled'"),
+    ("'INAC'", "'inactive'"),
+    ("'PNDG'", "'pending'"),
+    ("'SBMT'", "'submitted'"),
+)
 trade_types = _of_table(
     ("trade_type_id", "trade_type_name", "is_sell", "is_market"),
     ("'TMB'", "'Market Buy'", "false", "true"),

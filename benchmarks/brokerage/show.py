@@ -45,7 +45,10 @@ def summary(rounds: Sequence[Done]) -> Table:
             str(done.run.statements),
             str(done.work.jobs),
             f"{done.work.bytes_read / 1e6:.0f}",
-            *(str(sum(mode in group for mode in modes)) for group in (("incremental",), ("full", "create", "migrated"), ("noop",))),
+            *(
+                str(sum(mode in group for mode in modes))
+                for group in (("incremental",), ("full", "create", "migrated"), ("noop",))
+            ),
             "" if done.share is None or done.target == REBUILT else f"{done.share:.0%}",
         )
     return table

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from benchmarks.brokerage import columns as made
 from benchmarks.brokerage.world import DAYS, Columns, Rows, World
 
+
 @dataclass(frozen=True)
 class Source:
     """A table, or a kind of rows of one. `rows` are those of the history, which come within `span` days `since` one.
@@ -129,7 +130,7 @@ SOURCES: tuple[Source, ...] = (
     ),
     Source(
         "cash_transactions",
-        lambda w: w.trades * 4 // 5,
+        lambda w: w.payments,
         made.cash_transactions,
         "cdc_sequence",
         "amount = amount - 5",
@@ -147,7 +148,14 @@ SOURCES: tuple[Source, ...] = (
         logged=True,
         kept=lambda w: "not (id % 31 = 0)",
     ),
-    Source("prospects", lambda w: 3 * w.customers, made.prospects, "agency_id", "income = income * 2, address = upper(address)", span=1),
+    Source(
+        "prospects",
+        lambda w: 3 * w.customers,
+        made.prospects,
+        "agency_id",
+        "income = income * 2, address = upper(address)",
+        span=1,
+    ),
     Source("industries", lambda w: 20, made.industries, "industry_id", "industry_name = concat(industry_name, '*')", span=1),
     Source("status_types", lambda w: 6, made.status_types, "status_id", "status_name = concat(status_name, ' ')", span=1),
     Source("tax_rates", lambda w: 4 * len(made.COUNTRIES), made.tax_rates, "tax_id", "rate = rate + 0.001", span=1),

@@ -24,6 +24,10 @@ class World:
         return max(DAYS, round(TRADES * self.scale))
 
     @property
+    def payments(self) -> int:
+        return self.trades * 4 // 5
+
+    @property
     def accounts(self) -> int:
         return max(30, self.trades // 50)
 
@@ -49,7 +53,9 @@ class World:
 
     def pick(self, number: int, *texts: str | None, of: str = "id") -> str:
         """One of these texts."""
-        return f"element_at(array({', '.join(_text(each) for each in texts)}), cast({self.draw(number, len(texts), of)} as int) + 1)"
+        return (
+            f"element_at(array({', '.join(_text(each) for each in texts)}), cast({self.draw(number, len(texts), of)} as int) + 1)"
+        )
 
     def date(self, day: str) -> str:
         """The day with this number; 0 is the first one of the history."""

@@ -205,8 +205,8 @@ class Window(Windowed, UnaryOperator):
         """X: the attributes on which the values depend."""
         return self.reads | set(self.partition)
 
-    # Wrong for a Pt whose equal values may differ: if the first row of a partition has 0.0, and the next first one -0.0, the view's
-    # row is found by its ID, whose columns no update assigns.
+    # Wrong for a Pt whose equal values may differ: if the first row of a partition had 0.0, and the next first one has -0.0, the
+    # stored row is found by its ID, whose columns no update assigns.
     @cached_property
     def number(self) -> str | None:
         """The row number that identifies a row within its partition, where the IDs of the input are not unique."""
@@ -274,8 +274,8 @@ class Window(Windowed, UnaryOperator):
         return signed_by(self, self.child, self.partition)
 
 
-# Without it π would drop the columns by which the update names rows: no operator above has to keep the IDs of the input, if a number
-# identifies its rows.
+# Without it π would drop the columns by which the update names rows: if a number identifies the rows, no operator above has to
+# keep the IDs of the input.
 def is_kept(node: Window, side: int, diff: IDiff) -> bool:
     """Whether the operators above keep the columns by which the i-diff names rows."""
     return {*diff.ids} <= {*node.ids, *node.named_by}

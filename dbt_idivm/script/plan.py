@@ -38,8 +38,10 @@ class Plan(Stored):
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """The stored columns that identify a row, for models that read the view; () if rows may be equal. IDs with one value in all
-        rows are left out, such as a row number that is 1, unless there are no others."""
+        """The stored columns that identify a row, for models that read the view; () if rows may be equal.
+
+        IDs with one value in all rows are left out, such as a row number that is 1, unless there are no others.
+        """
         ids = self.root.ids if self.root.unique else ()
         constant = determined_by(frozenset(), self.annotated.facts.dependencies)
         return tuple(dict.fromkeys(map(self.stored, [name for name in ids if name not in constant] or ids)))

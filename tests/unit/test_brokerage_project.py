@@ -55,7 +55,9 @@ def test_the_same_numbers_give_the_same_statements() -> None:
 def test_each_source_gets_insertions_updates_and_deletions_in_each_batch() -> None:
     assert {source.table for source in SOURCES} == set(tables())
     for number in (1, 2):
-        found = [(statement.split()[0], statement.split()[2 if statement[0] in "id" else 1]) for statement in batch(WORLD, number)]
+        found = [
+            (statement.split()[0], statement.split()[2 if statement[0] in "id" else 1]) for statement in batch(WORLD, number)
+        ]
         assert {kind for kind, _ in found} == {"insert", "update", "delete"}
         for table in tables():
             assert {kind for kind, name in found if name == f"brokerage_raw.{table}"} == {"insert", "update", "delete"}, table
