@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from benchmarks.brokerage.sources import SOURCES, Source
-from benchmarks.brokerage.world import DAYS, Rows, World
+from benchmarks.brokerage.world import Rows, World
 from dbt_idivm.schema_file import catalog_of
 
 PROJECT = Path(__file__).parent / "project"
@@ -37,11 +37,12 @@ def history(world: World) -> Iterator[str]:
         )
     for source in SOURCES:
         rows = source.rows(world)
-        day = f"{source.since} + id * {source.span} div {rows}"
+        span = source.span or world.days
+        day = f"{source.since} + id * {span} div {rows}"
         first = Rows(world, day)
         yield _insertion(source, first, f"range({rows})")
         if source.updated:
-            later = f"least({DAYS - 1}, {day} + 1 + {world.draw(1, max(90, DAYS - source.span))})"
+            later = f"least({world.days - 1}, {day} + 1 + {world.draw(1, max(90, world.days - span))})"
             chosen = f"(select id from range({rows}) where {world.draw(2, 100)} < {round(100 * source.updated)})"
             yield _insertion(source, replace(first, day=later, flag="U", version=1), chosen)
 
@@ -50,9 +51,9 @@ def batch(world: World, number: int) -> Iterator[str]:
     """The day with that number, from 1: new rows, then new versions and deletions in logs, corrections, withdrawals."""
     for source in SOURCES:
         rows = source.rows(world)
-        new = max(1, rows // DAYS)
+        new = max(1, rows // world.days)
         arrived = rows + new * (number - 1)
-        today = Rows(world, str(DAYS - 1 + number))
+        today = Rows(world, str(world.days - 1 + number))
         yield _insertion(source, today, f"range({arrived}, {arrived + new})")
         if source.logged:
             for flag, version, count in (("U", 2 * number, 1 + new // 2), ("D", 2 * number + 1, 1 + new // 20)):

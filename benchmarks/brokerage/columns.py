@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks.brokerage.world import DAYS, Columns, Rows, World
+from benchmarks.brokerage.world import Columns, Rows, World
 
 CITIES = ("Leeds", "Lyon", "Graz", "Turin", "Porto", "Łódź", "Bergen", "Gent")
 COUNTRIES = ("GB", "FR", "AT", "IT", "PT", "PL", "NO", "BE")
@@ -223,7 +223,9 @@ def cash_transactions(rows: Rows) -> Columns:
         "cdc_flag": f"'{rows.flag}'",
         "cdc_sequence": rows.sequence,
         "account_id": rows.draw(140, rows.world.accounts),
-        "transaction_ts": rows.world.moment(f"id * {DAYS} div {rows.world.payments}", f"40000 + {rows.draw(141, 20_000)}"),
+        "transaction_ts": rows.world.moment(
+            f"id * {rows.world.days} div {rows.world.payments}", f"40000 + {rows.draw(141, 20_000)}"
+        ),
         "amount": f"({rows.redraw(142, 2_000_000)} - 800000) / 100",
         "description": f"concat({rows.pick(143, 'Deposit ', ' Dividend ', 'Withdrawal ')}, id)",
     }

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.brokerage import columns as made
-from benchmarks.brokerage.world import DAYS, Columns, Rows, World
+from benchmarks.brokerage.world import Columns, Rows, World
 
 
 @dataclass(frozen=True)
 class Source:
-    """A table, or a kind of rows of one. `rows` are those of the history, which come within `span` days `since` one.
+    """A table, or a kind of rows of one. `rows` are those of the history, which come within `span` days (default: all) `since` one.
 
     `updated`: the share of rows of which the history has a second version. `logged`: later versions and deletions are rows, too.
     `kept` and `only` are conditions: of rows that are made, and of rows of the table that are of this kind.
@@ -24,7 +24,7 @@ class Source:
     key: str
     correction: str
     since: int = 0
-    span: int = DAYS
+    span: int | None = None
     updated: float = 0
     logged: bool = False
     resent: bool = False
@@ -91,7 +91,7 @@ SOURCES: tuple[Source, ...] = (
     ),
     Source(
         "daily_market",
-        lambda w: DAYS * w.securities,
+        lambda w: w.days * w.securities,
         made.daily_market,
         "cdc_sequence",
         "close_price = close_price + 1, low_price = low_price - 2",
@@ -160,6 +160,6 @@ SOURCES: tuple[Source, ...] = (
     Source("status_types", lambda w: 6, made.status_types, "status_id", "status_name = concat(status_name, ' ')", span=1),
     Source("tax_rates", lambda w: 4 * len(made.COUNTRIES), made.tax_rates, "tax_id", "rate = rate + 0.001", span=1),
     Source("trade_types", lambda w: 4, made.trade_types, "trade_type_id", "trade_type_name = upper(trade_type_name)", span=1),
-    Source("calendar", lambda w: DAYS, made.calendar, "calendar_date", "is_holiday = not is_holiday", span=1),
+    Source("calendar", lambda w: w.days, made.calendar, "calendar_date", "is_holiday = not is_holiday", span=1),
     Source("times_of_day", lambda w: 1440, made.times_of_day, "minute_of_day", "is_market_open = not is_market_open", span=1),
 )

@@ -6,22 +6,22 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-DAYS = 600  # of the history
 TRADES = 1_000_000  # at scale 1
 MINUTE, OPENS = 60, 9 * 3600
 
 
 @dataclass(frozen=True)
 class World:
-    """The same scale, seed and last day give the same rows. `last_day` is the last one of the history."""
+    """The same scale, seed and last day give the same rows. The history has `days`, of which `last_day` is the last one."""
 
     scale: float
     seed: int
     last_day: dt.date
+    days: int = 600
 
     @property
     def trades(self) -> int:
-        return max(DAYS, round(TRADES * self.scale))
+        return max(self.days, round(TRADES * self.scale))
 
     @property
     def payments(self) -> int:
@@ -59,7 +59,7 @@ class World:
 
     def date(self, day: str) -> str:
         """The day with this number; 0 is the first one of the history."""
-        return f"date_add(date '{self.last_day - dt.timedelta(DAYS - 1)}', cast({day} as int))"
+        return f"date_add(date '{self.last_day - dt.timedelta(self.days - 1)}', cast({day} as int))"
 
     def moment(self, day: str, second: str) -> str:
         return f"timestamp_seconds(unix_date({self.date(day)}) * 86400L + {second})"
