@@ -11,7 +11,7 @@ from benchmarks.brokerage.world import Columns, Rows, World
 
 @dataclass(frozen=True)
 class Source:
-    """A table, or a kind of rows of one. `rows` are those of the history, which come within `span` days (default: all) `since` one.
+    """A table, or a kind of rows of one. `rows` are those of the history, which come in `span` days (default: all) `since` one.
 
     `updated`: the share of rows of which the history has a second version. `logged`: later versions and deletions are rows, too.
     `kept` and `only` are conditions: of rows that are made, and of rows of the table that are of this kind.
