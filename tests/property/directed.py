@@ -1471,15 +1471,6 @@ DIRECTED = {
         {"t0": [(1, 1, "z"), (2, 1, "b"), (3, 2, "c")]},
         {"t0": [(1, 1, "z"), (2, 1, "y"), (3, 1, "x")]},
     ),
-    "numbered rows of a partition of zeros with both signs": build(
-        "t0(f double, y int)",
-        "SELECT CAST(q.f AS STRING) AS c0, q.y AS c1 FROM (SELECT r.f, r.y FROM (SELECT a.*, row_number() OVER (PARTITION BY a.f "
-        "ORDER BY a.y) AS n FROM t0 AS a) AS r WHERE r.n = 1) AS q",
-        {"t0": [("0.0", 1), ("-0.0", 2), ("1.5", 3)]},
-        {"t0": [("-0.0", 1), ("0.0", 2), ("1.5", 3)]},
-        {"t0": [("-0.0", 2), ("0.0", 1), ("1.5", 3)]},
-        {"t0": [("-0.0", 4), ("1.5", 3)]},
-    ),
     "running numbers of rows without a key": build(
         "t0(x int, y int)",
         "SELECT a.x AS c0, a.y AS c1, row_number() OVER (PARTITION BY a.x ORDER BY a.y ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT "

@@ -1558,12 +1558,6 @@ FIRST_ROWS = (
         "additive",
     ),
     Mutation(
-        "window: equal values of the partition are identical, where a number identifies rows",
-        lambda patch: patch.setattr(window_operator, "are_identical", lambda names, certain: True),
-        "numbered rows of a partition of zeros with both signs",
-        "caches-everywhere",
-    ),
-    Mutation(
         "topk: no condition on other attributes",
         lambda patch: patch.setattr(first_rows, "is_of_partitions", lambda window, condition: True),
         "first rows, and a condition on their values",

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbt_idivm.operators import window as window_operator
 from dbt_idivm.script.ties import ties
+from tests.property.directed import build
 from tests.property.harness import World
-from tests.property.plans import Table
+from tests.property.plans import Options, Table, plan_of
 from tests.property.strategies import Case
 from tests.property.test_directed import in_ways, spread
 from tests.property.test_equivalence import ALL_WAYS, BY_NAME, check
@@ -161,3 +163,33 @@ def test_where_nothing_is_tied_the_result_is_that_of_the_users_text(drawn: tuple
     with World(case.tables, sql) as world:
         world.load({"t": one_each})
         assert world.maintained() == Counter(world.engine.oracle(sql))
+
+
+# A cache of the first rows, and a text of the column that they are partitioned by: the sign of a zero shows there.
+SIGNS = build(
+    "t0(f double, y int)",
+    "SELECT CAST(q.f AS STRING) AS c0, q.y AS c1 FROM (SELECT r.f, r.y FROM (SELECT a.*, row_number() OVER (PARTITION BY a.f ORDER BY "
+    "a.y) AS n FROM t0 AS a) AS r WHERE r.n = 1) AS q",
+    {"t0": [("0.0", 1), ("-0.0", 2), ("1.5", 3)]},
+    {"t0": [("-0.0", 1), ("0.0", 2), ("1.5", 3)]},
+    {"t0": [("-0.0", 4), ("1.5", 3)]},
+)
+
+
+@pytest.mark.parametrize("way", ALL_WAYS)
+def test_a_number_is_no_id_where_equal_values_of_the_partition_differ(way: str) -> None:
+    check(SIGNS, ALL_WAYS[way])
+
+
+def test_that_guard_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window_operator, "are_identical", lambda names, certain: True)
+    with pytest.raises(AssertionError):
+        check(SIGNS, ALL_WAYS["caches-everywhere"])
+
+
+def test_a_number_identifies_rows_without_a_key() -> None:
+    sql = "SELECT r.x, r.s FROM (SELECT a.*, row_number() OVER (PARTITION BY a.x ORDER BY a.y) AS n FROM t AS a) AS r WHERE r.n = {}"
+    first = plan_of((BAG,), sql.format(1), Options())
+    assert first.root.unique and first.key == ("x",)
+    assert plan_of((BAG,), sql.format("r.y"), Options()).key == ("x", "idivm__r__n")
+    assert plan_of((KEYED,), sql.format(1), Options()).key == ("idivm__a__k",)
