@@ -156,9 +156,11 @@ def _is_copy(node: Operator, chosen: dict[Operator, str]) -> bool:
     return node in chosen or not node.inputs
 
 
-# Wrong without it: a cache of a keyless table loses one of two equal rows, and above it a DEL of their ID deletes both.
+# Wrong without it: a cache of a keyless table loses one of two equal rows, and above it a DEL of their ID deletes both. So does one
+# of rows that a number identifies, if nothing above reads the number.
 def has_unique_ids(node: Operator) -> bool:
-    return infer_ids(node).unique
+    """Whether the rows have unique IDs, whichever attributes are needed."""
+    return infer_ids(prune_attributes(node, frozenset())).unique
 
 
 def _obstacles(node: Operator, needed: frozenset[str], name: str = "", place: Place | None = None) -> list[Finding]:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.core import Compute, Filter
 from dbt_idivm.algebra.expressions import attributes, column, conjunction, conjuncts, passing, substitute
-from dbt_idivm.algebra.operator import SIGN, Operator
+from dbt_idivm.algebra.operator import SIGN, Operator, operators_of
 from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import Type, cannot_be_carried, is_known, is_storable, name_of_type
@@ -37,7 +37,8 @@ class WindowRoot:
     @property
     def has_lasting_ids(self) -> bool:
         """Whether a row has the same IDs in each state."""
-        return self.window.child.unique
+        child = self.window.child
+        return child.unique and all(each.number is None for each in operators_of(child, Window))
 
     @property
     def partition(self) -> tuple[str, ...]:

@@ -1218,6 +1218,22 @@ DIRECTED = {
         {"t0": [(1, 1, "-0.0"), (2, 2, "0.5"), (3, 3, "2.5")], "t1": [(1, 1, "1.0"), (3, 2, "0.75"), (4, 3, "1.0")]},
         {"t0": [(1, 1, "0.0"), (3, 3, "1.5"), (4, 4, "1e200")], "t1": [(1, 1, None), (3, 3, "0.75"), (4, 3, "1.0")]},
     ),
+    "a row number that nothing reads": build(
+        "t0(x int, y int)\nt1(k int, x int, z int; k)",
+        "SELECT b.k AS c0, r.y AS c1 FROM t1 AS b JOIN "
+        "(SELECT a.x, a.y, row_number() OVER (PARTITION BY a.x ORDER BY a.y) AS n FROM t0 AS a) AS r ON r.x = b.x",
+        {"t0": [(1, 5)], "t1": [(1, 1, 0)]},
+        {"t0": [(1, 5), (1, 5)], "t1": [(1, 1, 0)]},
+        {"t0": [(1, 5)], "t1": [(1, 1, 0)]},
+    ),
+    "groups over a row number that nothing reads": build(
+        "t0(x int, y int)\nt1(k int, x int, z int; k)",
+        "SELECT r.x AS c0, count(*) AS c1 FROM (SELECT a.x, b.z, row_number() OVER (PARTITION BY b.z ORDER BY a.y) AS n "
+        "FROM t0 AS a JOIN t1 AS b ON b.x = a.x) AS r GROUP BY r.x",
+        {"t0": [(1, 5), (1, 5), (2, 1)], "t1": [(1, 1, 0)]},
+        {"t0": [(1, 5), (2, 2)], "t1": [(1, 1, 0), (2, 2, 0)]},
+        {"t0": [(1, 5), (1, 5), (1, None)], "t1": [(1, 1, 1), (3, 1, 1)]},
+    ),
     "a parent is inserted after its children": build(
         "t0(k int, x int; k)\nt1(k int, t0_k int, z int; k)",
         "SELECT a.k AS c0, b.k AS c1, a.x AS c2, b.z AS c3 FROM t0 AS a JOIN t1 AS b ON a.k = b.t0_k",
