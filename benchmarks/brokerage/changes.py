@@ -64,8 +64,8 @@ def batch(world: World, number: int) -> Iterator[str]:
         if rows > FEW:
             yield f"delete from {table} where {_some(source, min(WITHDRAWN, rows // 2), -number)}"
         else:
-            newest = f"select {source.columns(today)[source.key]} from range({arrived - 1}, {arrived})"
-            yield f"delete from {table} where {source.key} in ({newest})"
+            newest = f"select {source.columns(today)[source.key]} as newest from range({arrived - 1}, {arrived})"
+            yield f"merge into {table} using ({newest}) on {source.key} = newest when matched then delete"
 
 
 def _insertion(source: Source, rows: Rows, numbers: str) -> str:
