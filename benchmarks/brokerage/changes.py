@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -64,8 +65,8 @@ def batch(world: World, number: int) -> Iterator[str]:
         if rows > FEW:
             yield f"delete from {table} where {_some(source, min(WITHDRAWN, rows // 2), -number)}"
         else:
-            newest = f"select {source.columns(today)[source.key]} as newest from range({arrived - 1}, {arrived})"
-            yield f"merge into {table} using ({newest}) on {source.key} = newest when matched then delete"
+            newest = re.sub(r"\bid\b", str(arrived - 1), source.columns(today)[source.key])  # Delta deletes by no subquery
+            yield f"delete from {table} where {source.key} = {newest}"
 
 
 def _insertion(source: Source, rows: Rows, numbers: str) -> str:

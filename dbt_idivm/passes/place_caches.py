@@ -156,8 +156,8 @@ def _is_copy(node: Operator, chosen: dict[Operator, str]) -> bool:
     return node in chosen or not node.inputs
 
 
-# Wrong without it: a cache of a keyless table loses one of two equal rows, and above it a DEL of their ID deletes both. A cache of
-# rows that a number identifies does the same if nothing above reads the number.
+# Wrong without it: a cache of a keyless table loses one of two equal rows, and above it a DEL of their ID deletes both. A cache
+# of rows that a number identifies does the same if nothing above reads the number.
 def has_unique_ids(node: Operator) -> bool:
     """Whether the rows have unique IDs, whichever attributes are needed."""
     return infer_ids(prune_attributes(node, frozenset())).unique
