@@ -30,7 +30,7 @@ MODELS: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "extremes": ("select usr, min(d) as first, max(amount) as most from $.events where amount < {} group by usr", (("60",), ("20",), ("70",))),
     "having": ("select usr, sum(amount) as total from $.events group by usr having count(*) > {}", (("26",), ("0",))),
     "values": ("select id, price * {} as v, case when amount > {} then '{}' else note end as s from $.events", (("1.5", "10", "x"), ("2.5", "30", "y"))),
-    "listed": ("select id, amount from $.events where note in ('a', '{}') and f >= {}", (("b", "0.5"), ("c", "1.5"))),
+    "listed": ("select id, amount from $.events where note in ('a', '{}') and f >= {}", (("b", "1.5"), ("c", "2.5"))),
     "partners": ("select u.id, e.id as event from $.users u left join $.events e on e.usr = u.id and e.amount > {}", (("70",), ("75",), ("60",))),
     "known": ("select u.id, u.name from $.users u where exists (select 1 from $.events e where e.usr = u.id and e.d > '{}')", (("2026-03-20",), ("2026-01-01",))),
     "latest": (
