@@ -53,8 +53,6 @@ def _width(wanted: Wanted) -> float:
 
 # A set of values: those of one kind of change of a table, or of the rows that such values find. Sets of one name are the same.
 _Name: TypeAlias = tuple[tuple[str, ...], ...]
-
-
 _NEW_KEYS = ("new keys",)
 
 
@@ -93,7 +91,8 @@ class _Estimate:
         return min(found, self._inserted(table)) if name[2:] == (_NEW_KEYS,) else found
 
     def _inserted(self, table: str) -> float:
-        return max(self.now.changes(scan.occurrence, "ins", frozenset()) for scan in self.now.plan.scans if scan.table == table)
+        scans = (scan for scan in self.now.plan.scans if scan.table == table)
+        return max((self.now.changes(scan.occurrence, "ins", frozenset()) for scan in scans), default=0.0)
 
     def _together(self, sources: Iterable[Source]) -> dict[_Name, _Values]:
         found: dict[_Name, _Values] = {}

@@ -6,11 +6,15 @@ enter or leave. Only changes of other attributes can be maintained as updates (i
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from dbt_idivm.algebra.operator import Operator, handed_down
 from dbt_idivm.algebra.types import holds_float
 from dbt_idivm.operators.aggregate import Aggregate
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.operators.window import Window
+
+_TAKING = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.First, exp.Last)
 
 
 def prune_attributes(root: Operator, needed: frozenset[str]) -> Operator:
@@ -35,9 +39,11 @@ def conditional_attributes(root: Operator) -> dict[str, frozenset[str]]:
 
 
 def combined_floats(node: Aggregate | Window) -> frozenset[str]:
-    """The attributes with floats that an aggregate or a window function computes from several rows. Sums of floats depend on the
-    order of additions, so that their values may differ if they are computed again."""
-    return frozenset(name for name in {*node.types} - {*node.child.types} if holds_float(node.types[name]))
+    """The attributes with floats that an aggregate or a window function computes from several rows, rather than to take the value
+    of one row. Sums of floats depend on the order of additions, so that their values may differ if they are computed again."""
+    taken = {call.name for call in node.calls if isinstance(call.function, _TAKING)} if isinstance(node, Window) else set()
+    new = {*node.types} - {*node.child.types} - taken
+    return frozenset(name for name in new if holds_float(node.types[name]))
 
 
 def depends_on_combined_floats(root: Operator) -> bool:
