@@ -66,9 +66,7 @@ def text(name: str, number: int) -> str:
     return sql
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in ("started", "groups") else pytest.mark.deep) for name in MODELS]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == "groups" else pytest.mark.deep) for name in MODELS])
 def test_constants_move(shop: Project, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Alone, and together with changed tables; what is stored is exact after each refresh, and maintained from then on."""
     monkeypatch.setattr(adapting, "pays", lambda *given: True)  # these tables are small

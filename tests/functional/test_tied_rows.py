@@ -43,7 +43,7 @@ TIED = {
     "all": OF_ALL,
     **COMPARED,
 }
-DEFAULT = ("latest", "by_user")  # in `make test`
+DEFAULT = ("by_user",)  # in `make test`
 
 
 @pytest.fixture
