@@ -16,7 +16,7 @@ from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import distinguishable, is_float
 from dbt_idivm.operators.scan import DiffRows, Scan
-from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect, decode, literal, verbatim
+from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect, decode, literal
 from dbt_idivm.script.diff import FeedDiff, NetChanges, Row, Value
 from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.net_classes import CLASS, class_tests, with_class
@@ -33,8 +33,8 @@ class Binding:
     `account` around it. `few`: whether the source of the statement is small enough to be broadcast; None if that is
     not known. `ranges`: table → column → the range of its values in a net diff that stays in the engine, as far as it
     is known. `large`: see `add_key_ranges`. `reached`: table → all its rows that the statement depends on, if they were fetched.
-    `clock`: column of the clock → its value now; if there are none, the clock is read as a table. `is_written`: the columns of
-    the clock are the user's expressions, for a text that is kept.
+    `clock`: column of the clock → its value now; if there are none, the clock is read as a table. `written`: column of the clock
+    → the expression that stands in its place instead: the user's own, for a text that is kept, or at one time, for a proof.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Binding:
     large: frozenset[str] = frozenset()
     reached: Mapping[str, SourceRows] = field(default_factory=dict)
     clock: Mapping[str, Value] = field(default_factory=dict)
-    is_written: bool = False
+    written: Mapping[str, exp.Expr] = field(default_factory=dict)
 
     def statement(self) -> StatementBinder:
         """A binder for one statement, with fresh aliases."""
@@ -123,9 +123,9 @@ class StatementBinder(Aliases):
 
     def _post_state(self, scan: Scan) -> Block:
         """R⁺: the table at its pinned version."""
-        if scan.is_clock and self.binding.is_written:
+        if scan.is_clock and self.binding.written:
             return Block(
-                (), {scan.attribute(each.name): exp.paren(verbatim(each.name), copy=False) for each in scan.base_columns}
+                (), {scan.attribute(each.name): exp.paren(self.binding.written[each.name]) for each in scan.base_columns}
             )
         if scan.is_clock and self.binding.clock:
             return _constants(scan, tuple(self.binding.clock[each.name] for each in scan.base_columns))

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.refresh.catalog.clock import clock_at
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.relations import Described
 from dbt_idivm.refresh.checks.plan_proof import Proof, Question, judge
 from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps, T
 from dbt_idivm.refresh.protocol import EngineError, Reply, Rows, Statement
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DELTA
@@ -23,6 +25,7 @@ from tests.meaning.spark_meaning import spark_meaning
 from tests.property.plans import Options, Table, plan_of
 from tests.property.strategies import Content
 
+TIME = 1_771_578_000_000_000  # 2026-02-20 09:00:00
 EXCLUDED = "spark.sql.optimizer.excludedRules"
 
 
@@ -76,17 +79,22 @@ def meant() -> Word:
 
 
 def judged(word: Word, tables: tuple[Table, ...], sql: str, read_as: str | None = None) -> Proof:
-    """The judgement on the plan of `sql`; of another text, `read_as`, where the planner is to misread it."""
+    """The judgement on the plan of `sql`, at one time; of another text, `read_as`, where the planner is to misread it."""
     plan = plan_of(tables, read_as or sql, Options(), ask=word.types)
+    clock = driven(word, clock_at(Client(), TIME, plan.clock)) if plan.clock else None
     found = {table.name: Input(table.name, table.name, Described(table.info().columns, "table", "delta")) for table in tables}
-    steps = judge(Client(), Question(sql, plan, Inputs(found, {}), DELTA), "", "auto")
+    return driven(word, judge(Client(), Question(sql, plan, Inputs(found, {}), DELTA, clock), "", "auto"))
+
+
+def driven(word: Word, steps: Steps[T]) -> T:
+    """The result of steps whose statements this engine answers."""
     reply: Reply | None = None
     try:
         while True:
             reply = word.answer(steps.send(reply) if reply is not None else next(steps))
     except StopIteration as stop:
-        proof: Proof = stop.value
-        return proof
+        result: T = stop.value
+        return result
 
 
 # SELECTs, and what is put in their place before the planner sees them: (tables, their rows, the SELECT, how it is read)

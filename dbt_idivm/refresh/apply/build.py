@@ -191,8 +191,9 @@ def planned_build(work: Work, plan: Plan, query: exp.Expr, state: State) -> Buil
 
 
 def _properties(job: Job, planned: Planned) -> dict[str, Any]:
-    request, binding = job.request, Binding(dialect=job.dialect, is_written=True)
-    query = completed_query(planned.plan, binding) if planned.plan is not None else None
+    request, plan = job.request, planned.plan
+    written = {each.name: verbatim(each.name) for each in plan.clock} if plan is not None else {}
+    query = completed_query(plan, Binding(dialect=job.dialect, written=written)) if plan is not None else None
     completed = {} if query is None else {COMPLETED: job.dialect.sql(query)}
     return {
         VIEW: planned.table,

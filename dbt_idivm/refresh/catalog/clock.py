@@ -39,6 +39,11 @@ def values_of(clock: Clock | None) -> Mapping[str, Value]:
     return clock.values if clock is not None else {}
 
 
+def expressions_at(clock: Clock, read: Sequence[Attribute]) -> dict[str, exp.Expr]:
+    """Expression of the clock → the expression at the time of `clock`."""
+    return {each.name: at_time(expression_of(each), clock.timestamp) for each in read}
+
+
 def moved_clock(before: Clock | None, now: Clock | None) -> InlineDiff | None:
     """The net diff of the clock; None if every expression has the same value. Both have the same expressions."""
     if before is None or now is None or before.values == now.values:
@@ -59,8 +64,7 @@ def clock_of(client: Client, read: Sequence[Attribute]) -> Steps[Clock]:
 def clock_at(client: Client, at: int, read: Sequence[Attribute]) -> Steps[Clock]:
     """The clock at another time. Raises as `clock_of`."""
     read = sorted(read, key=lambda each: each.name)  # as a state has them
-    time = Clock(at).timestamp
-    values = [at_time(expression_of(each), time) for each in read]
+    values = [*expressions_at(Clock(at), read).values()]
     cells = [encode(value.copy(), each.type) for value, each in zip(values, read, strict=True)]
     kinds = [exp.Anonymous(this="TYPEOF", expressions=[value]) for value in values]
     query = exp.Select(expressions=[exp.alias_(each, f"c{number}") for number, each in enumerate((*cells, *kinds), 1)])

@@ -24,7 +24,7 @@ from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.aggregate import Aggregate, Call
 from dbt_idivm.passes.void_keys import compared
-from dbt_idivm.refresh.catalog.clock import Clock, values_of
+from dbt_idivm.refresh.catalog.clock import Clock, expressions_at, values_of
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query
 from dbt_idivm.refresh.checks.ambiguous_literals import numbers_in_literals
 from dbt_idivm.refresh.checks.bag_difference import differences
@@ -133,14 +133,11 @@ class Question:
     @property
     def stored(self) -> exp.Select:
         """The query whose rows are stored."""
-        return self._query(self.over_tables)
+        return full_query(self.over_tables, self.binding)
 
     @property
     def binding(self) -> Binding:
         return Binding(self.versions, dialect=self.dialect, clock=values_of(self.clock))
-
-    def _query(self, plan: Plan) -> exp.Select:
-        return full_query(plan, self.binding)
 
     @property
     def versions(self) -> dict[str, int]:
@@ -149,9 +146,11 @@ class Question:
     @property
     def ours(self) -> exp.Select:
         """What the planner understood: the compared columns of the stored rows, without guards, and with the user's orders. A
-        guard can only fail, and the build will show that."""
+        guard can only fail, and the build will show that. Expressions of the clock are at the time of the user's SELECT, and not
+        their values: a plan does not show that these are equal."""
         plan = replace(self.over_tables, root=without_ties(self.over_tables.root))
-        return self._of_compared(cast(exp.Select, without_guards(self._query(plan))))
+        written = expressions_at(self.clock, plan.clock) if self.clock is not None else {}
+        return self._of_compared(cast(exp.Select, without_guards(full_query(plan, replace(self.binding, written=written)))))
 
     @property
     def theirs(self) -> exp.Expr:
