@@ -131,24 +131,23 @@ def groups(draw: st.DrawFn) -> tuple[Case, str]:
     return Case((KEYED if keyed else BAG,), selects[0], numbered[0], tuple(numbered[1:])), selects[1]
 
 
-@given(drawn=groups(), way=st.sampled_from(sorted(ALL_WAYS)))
-def test_drawn_groups(drawn: tuple[Case, str], way: str) -> None:
+def check_drawn(drawn: tuple[Case, str], way: str) -> None:
     case, completed = drawn
     COMPLETED[case.sql] = completed
     try:
         check(case, ALL_WAYS[way])
     finally:
         del COMPLETED[case.sql]
+
+
+@given(drawn=groups(), way=st.sampled_from(sorted(ALL_WAYS)))
+def test_drawn_groups(drawn: tuple[Case, str], way: str) -> None:
+    check_drawn(drawn, way)
 
 
 @given(drawn=windows(), way=st.sampled_from(sorted(ALL_WAYS)))
 def test_drawn_windows(drawn: tuple[Case, str], way: str) -> None:
-    case, completed = drawn
-    COMPLETED[case.sql] = completed
-    try:
-        check(case, ALL_WAYS[way])
-    finally:
-        del COMPLETED[case.sql]
+    check_drawn(drawn, way)
 
 
 @given(drawn=windows())
