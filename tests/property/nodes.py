@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Relation
@@ -17,6 +18,13 @@ from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
 from tests.property.harness import World
 from tests.property.plans import idiff_way
+
+
+def hashable(value: Any) -> Any:
+    """A value of DuckDB that can be a member of a set: lists and structs as tuples."""
+    if isinstance(value, dict):
+        return tuple((name, hashable(each)) for name, each in value.items())
+    return tuple(map(hashable, value)) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ def evaluate(world: World, relation: Relation, binding: Binding, known: dict[str
     query = binder.attach(relation.block(binder).select())
     text = binding.dialect.sql(query, pretty=False)
     if text not in known:
-        known[text] = world.engine.rows(query)
+        known[text] = [tuple(map(hashable, row)) for row in world.engine.rows(query)]
     return Bag(relation.columns, tuple(known[text]) if relation.columns else tuple(() for _ in known[text]))
 
 
