@@ -66,7 +66,10 @@ def text(name: str, number: int) -> str:
     return sql
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == "groups" else pytest.mark.deep) for name in MODELS])
+LANES = {"groups": (), **dict.fromkeys(("started", "values", "partners", "latest", "both"), pytest.mark.deep)}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=LANES.get(name, pytest.mark.long)) for name in MODELS])
 def test_constants_move(shop: Project, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Alone, and together with changed tables; what is stored is exact after each refresh, and maintained from then on."""
     monkeypatch.setattr(adapting, "pays", lambda *given: True)  # these tables are small
