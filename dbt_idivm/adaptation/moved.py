@@ -103,14 +103,14 @@ def moved(old: Plan, new: Plan, table: str) -> Moved | None:
 
 def _as_written(plan: Plan) -> Plan:
     """The plan with the expressions of the clock in their places, where they are constants at one time."""
-    lowered = _lowered(plan)
-    steps = (replace(plan.passes[0], root=_without_clock(lowered, _expressions(lowered))), *plan.passes[1:])
-    return replace(plan, root=_without_clock(plan.root, _expressions(plan.root)), passes=steps)
+    steps = (replace(plan.passes[0], root=_in_place_of_the_clock(_lowered(plan), expression_of)), *plan.passes[1:])
+    return replace(plan, root=_in_place_of_the_clock(plan.root, expression_of), passes=steps)
 
 
-def _expressions(root: Operator) -> Mapping[str, exp.Expr]:
+def _in_place_of_the_clock(root: Operator, value: Callable[[Attribute], exp.Expr]) -> Operator:
+    """The tree without the row of the clock: this value stands in the place of each of its columns."""
     clocks = [each for each in scans(root) if each.is_clock]
-    return {scan.attribute(each.name): expression_of(each) for scan in clocks for each in scan.base_columns}
+    return _without_clock(root, {scan.attribute(each.name): value(each) for scan in clocks for each in scan.base_columns})
 
 
 def _of_clock(attribute: Attribute) -> Constant | None:
@@ -150,17 +150,12 @@ def _has_rows_of(plan: Plan, other: Plan, table: str) -> bool:
 
 def _with_constants(found: Moved, value: Callable[[Constant], exp.Expr]) -> Plan:
     """The plan with these values of the constants in their places."""
-    values = {
-        scan.attribute(each.name): value(found.constants[each.name])
-        for scan in scans(found.plan.root)
-        if scan.is_clock
-        for each in scan.base_columns
-    }
-    return replace(found.plan, root=_without_clock(found.plan.root, values))
+    root = _in_place_of_the_clock(found.plan.root, lambda each: value(found.constants[each.name]))
+    return replace(found.plan, root=root)
 
 
 def _without_clock(node: Operator, values: Mapping[str, exp.Expr]) -> Operator:
-    if isinstance(node, Join) and isinstance(node.right, Scan) and node.right.table == CLOCK:
+    if isinstance(node, Join) and isinstance(node.right, Scan) and node.right.is_clock:
         return _without_clock(node.left, values)
     inputs = [_without_clock(each, values) for each in node.inputs]
     return node.rewritten(lambda each: _put(each, values), *inputs)

@@ -38,9 +38,11 @@ def conditional_attributes(root: Operator) -> dict[str, frozenset[str]]:
     return {scan.occurrence: above & frozenset(scan.columns) for scan, above in found}
 
 
-def combined_floats(node: Aggregate | Window) -> frozenset[str]:
+def combined_floats(node: Operator) -> frozenset[str]:
     """The attributes with floats that an aggregate or a window function computes from several rows, rather than to take the value
     of one row. Sums of floats depend on the order of additions, so that their values may differ if they are computed again."""
+    if not isinstance(node, Aggregate | Window):
+        return frozenset()
     taken = {call.name for call in node.calls if isinstance(call.function, _TAKING)} if isinstance(node, Window) else set()
     new = {*node.types} - {*node.child.types} - taken
     return frozenset(name for name in new if holds_float(node.types[name]))
@@ -51,4 +53,4 @@ def depends_on_combined_floats(root: Operator) -> bool:
     float that was computed from several rows. Without unique IDs, each value does."""
     first = frozenset[str]() if root.unique else frozenset(root.columns)
     found = handed_down(root, first, lambda node, above: node.conditional(above), Operator)  # type: ignore[type-abstract]
-    return any(above & combined_floats(node) for node, above in found if isinstance(node, Aggregate | Window))
+    return any(above & combined_floats(node) for node, above in found)

@@ -28,7 +28,6 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import distinguishable, is_known
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
-from dbt_idivm.operators import Aggregate, Window
 from dbt_idivm.optimize import optimize_rows
 from dbt_idivm.passes.attributes import combined_floats
 from dbt_idivm.script.binding import StatementBinder
@@ -125,7 +124,7 @@ def _have_stored_values(root: Operator) -> bool:
     return (
         root.unique
         and all(is_known(kind) for node in nodes for kind in node.types.values())
-        and not any(combined_floats(node) for node in nodes if isinstance(node, Aggregate | Window))
+        and not any(map(combined_floats, nodes))
     )
 
 

@@ -11,12 +11,10 @@ from dbt_idivm.adaptation.moving import constant_kind
 from dbt_idivm.algebra import expressions
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.algebra.written_time import at_time
-from dbt_idivm.refresh.catalog.clock import Clock, values_of
+from dbt_idivm.refresh.catalog.clock import Clock, evaluated, values_of
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.dialect import encode
 from dbt_idivm.script.diff import fetched_row
 from dbt_idivm.script.render import applications, ask, render
 from dbt_idivm.script.ways import Write
@@ -29,14 +27,11 @@ def bound_to(client: Client, found: Moved, binding: Binding, before: Clock | Non
     values = [value for each in constants for value in (each.old, each.new)]
     kinds = [each.kind for each in constants for _ in range(2)]
     now = [at_time(value, time) for value in values]
-    cells = [encode(exp.cast(value.copy(), type_of(kind)), kind) for value, kind in zip(now, kinds, strict=True)]
-    types = [exp.Anonymous(this="TYPEOF", expressions=[value]) for value in now]
-    query = exp.Select(expressions=[exp.alias_(each, f"c{number}") for number, each in enumerate((*cells, *types), 1)])
-    rows = yield from client.ask(Statement(client.dialect.sql(query), "metadata", "evaluate constants"))
-    (row,) = rows.rows
-    if [type_of(str(each)) for each in row[len(cells) :]] != [type_of(constant_kind(value) or "") for value in values]:
+    cells = [exp.cast(value.copy(), type_of(kind)) for value, kind in zip(now, kinds, strict=True)]
+    encoded, types = yield from evaluated(client, "evaluate constants", cells, now, kinds)
+    if [type_of(each) for each in types] != [type_of(constant_kind(value) or "") for value in values]:
         return None
-    fetched = fetched_row(kinds, tuple(row[: len(cells)]))
+    fetched = fetched_row(kinds, encoded)
     old, new = fetched[::2], fetched[1::2]
     known = values_of(before)
     if any(known.get(expressions.render(each.old), value) != value for each, value in zip(constants, old, strict=True)):

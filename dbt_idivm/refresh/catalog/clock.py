@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlglot import exp
 
@@ -65,14 +66,21 @@ def clock_at(client: Client, at: int, read: Sequence[Attribute]) -> Steps[Clock]
     """The clock at another time. Raises as `clock_of`."""
     read = sorted(read, key=lambda each: each.name)  # as a state has them
     values = [*expressions_at(Clock(at), read).values()]
-    cells = [encode(value.copy(), each.type) for value, each in zip(values, read, strict=True)]
-    kinds = [exp.Anonymous(this="TYPEOF", expressions=[value]) for value in values]
-    query = exp.Select(expressions=[exp.alias_(each, f"c{number}") for number, each in enumerate((*cells, *kinds), 1)])
-    found = yield from client.ask(Statement(client.dialect.sql(query), "metadata", "evaluate the clock"))
-    (row,) = found.rows
-    for each, kind in zip(read, row[len(read) :], strict=True):
-        if str(kind).lower() != each.type:
+    row, kinds = yield from evaluated(client, "evaluate the clock", values, values, [each.type for each in read])
+    for each, kind in zip(read, kinds, strict=True):
+        if kind.lower() != each.type:
             raise IdivmError(finding(206, function=f"{each.name}, which has the type {kind} and not {each.type},"))
-    row_of_values = fetched_row([each.type for each in read], tuple(row[: len(read)]))
-    names = [each.name for each in read]
-    return Clock(at, dict(zip(names, row_of_values, strict=True)), {each.name: each.type for each in read})
+    types = {each.name: each.type for each in read}
+    return Clock(at, dict(zip(types, fetched_row([*types.values()], row), strict=True)), types)
+
+
+def evaluated(
+    client: Client, label: str, cells: Sequence[exp.Expr], typed: Sequence[exp.Expr], kinds: Sequence[str]
+) -> Steps[tuple[tuple[Any, ...], list[str]]]:
+    """The values of `cells`, encoded as of the types `kinds`, and the types that the engine gives `typed`, by one statement."""
+    items = [encode(cell.copy(), kind) for cell, kind in zip(cells, kinds, strict=True)]
+    types = [exp.Anonymous(this="TYPEOF", expressions=[each]) for each in typed]
+    query = exp.Select(expressions=[exp.alias_(each, f"c{number}") for number, each in enumerate((*items, *types), 1)])
+    found = yield from client.ask(Statement(client.dialect.sql(query), "metadata", label))
+    (row,) = found.rows
+    return tuple(row[: len(items)]), [str(each) for each in row[len(items) :]]
