@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -52,12 +53,15 @@ def written(parsed: Any) -> set[str]:
     }
 
 
-def test_macros_of_dbt(macros: Project) -> None:
-    """Every macro has a model, each model is maintained incrementally, and equals its SELECT after each batch."""
+@pytest.mark.parametrize(
+    "batches", [pytest.param((sum(BATCHES, ()),), id="together"), pytest.param(BATCHES, id="in turn", marks=pytest.mark.long)]
+)
+def test_macros_of_dbt(macros: Project, batches: Sequence[tuple[str, ...]]) -> None:
+    """Every macro has a model, each model is maintained incrementally, and equals its SELECT after each refresh."""
     assert written(macros.dbt("parse")) == MODELS.keys() | HELPERS | OF_THE_CLOCK
     created = macros.results("run")
     assert {name for name, found in created.items() if found.adapter_response["mode"] != "create"} == set()
-    for number, batch in enumerate(BATCHES):
+    for number, batch in enumerate(batches):
         macros.sql(*batch)
         found = macros.results("run")
         modes = {name: result.adapter_response["mode"] for name, result in found.items()}

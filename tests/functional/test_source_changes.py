@@ -31,7 +31,7 @@ NARROW: dict[str, tuple[str, dict[str, Any]]] = {
         {},
     ),
 }
-DEFAULT = ("exchanged", "one gets its name", "off for some")  # a part of them in `make deep`
+DEFAULT = ("before the names of two columns", "one gets its name", "off for some")  # a part of them in `make deep`
 
 
 def ended(project: Project, model: ModelRequest) -> str:

@@ -43,7 +43,7 @@ TIED = {
     "all": OF_ALL,
     **COMPARED,
 }
-DEFAULT = ("by_user",)  # in `make test`
+LANES = {"by_user": (), **dict.fromkeys(("latest", "by_user_of_bag", "all", "each"), pytest.mark.deep)}
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def tied(web: Project, name: str, **config: object) -> ModelRequest:
     return web.model(name, TIED[name], {"events": ["id"]}, **checked, **config)
 
 
-@pytest.mark.parametrize("name", [name if name in DEFAULT else pytest.param(name, marks=pytest.mark.deep) for name in TIED])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=LANES.get(name, pytest.mark.long)) for name in TIED])
 def test_tied_rows_are_maintained(web: Project, name: str) -> None:
     model = tied(web, name)
     created = web.refresh(model)

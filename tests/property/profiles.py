@@ -17,14 +17,14 @@ DAILY = "daily"
 LONG = "long"
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example, HealthCheck.filter_too_much)
 
-for name, examples in ((DEFAULT, 12), ("dev", 50), (DAILY, 76), (LONG, 3500)):
+for name, examples in ((DEFAULT, 12), ("dev", 50), (DAILY, 60), (LONG, 3500)):
     settings.register_profile(
         name, max_examples=examples, deadline=None, suppress_health_check=_CHECKS, derandomize=name == DEFAULT, print_blob=True
     )
 
 
 # There are eighteen tests of that many cases.
-_ON_SPARK = {DAILY: 64, LONG: 3000}
+_ON_SPARK = {DAILY: 52, LONG: 3000}
 
 
 def is_long() -> bool:

@@ -282,7 +282,7 @@ def check_years(case: Case, options: Options) -> None:
             raise
 
 
-@pytest.mark.parametrize(("name", "way"), some(product(DIRECTED, WAYS), 240, of_deep=20))
+@pytest.mark.parametrize(("name", "way"), some(product(DIRECTED, WAYS), 240, of_deep=30))
 def test_numbers_of_directed_cases_are_years(name: str, way: str) -> None:
     check_years(DIRECTED[name], WAYS[way])
 

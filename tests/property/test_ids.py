@@ -86,7 +86,7 @@ def test_every_node(name: str, case: Case) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("name", [*DIRECTED] if is_long() else [*DIRECTED][::2])
+@pytest.mark.parametrize("name", [*DIRECTED] if is_long() else [*DIRECTED][::3])
 def test_every_node_of_directed_cases(name: str) -> None:
     """In each plan without caches. These have most of their queries in common, which are run once."""
     known = nothing_known(DIRECTED[name])
@@ -105,6 +105,6 @@ def test_dependency_that_does_not_hold_is_found(wrong: Mutation, monkeypatch: py
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("name", [*DIRECTED] if is_long() else [*DIRECTED][::4])
+@pytest.mark.parametrize("name", [*DIRECTED] if is_long() else [*DIRECTED][::6])
 def test_every_node_of_directed_cases_with_caches(name: str) -> None:
     check_nodes(DIRECTED[name], PLANS["caches"], nothing_known(DIRECTED[name]))

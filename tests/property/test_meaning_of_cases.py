@@ -24,7 +24,7 @@ def test_directed(name: str, way: str) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize(("name", "way"), spread(in_ways(BOTH, ALL_WAYS))[:: 1 if is_long() else 2])
+@pytest.mark.parametrize(("name", "way"), spread(in_ways(BOTH, ALL_WAYS))[:: 1 if is_long() else 3])
 def test_directed_on_both_engines(name: str, way: str) -> None:
     """They are judged by DuckDB as well."""
     judge(BOTH[name], ALL_WAYS[way], DIRECTED_AND_MEANT)

@@ -319,7 +319,7 @@ def check_others(case: Case, options: Options, found: Counter[str]) -> None:
             compare(world)
 
 
-@pytest.mark.parametrize(("name", "way"), some(product(DIRECTED, WAYS), 240, of_deep=20))
+@pytest.mark.parametrize(("name", "way"), some(product(DIRECTED, WAYS), 240, of_deep=30))
 def test_constants_of_directed_cases_move(name: str, way: str) -> None:
     check_others(DIRECTED[name], WAYS[way], Counter())
 
