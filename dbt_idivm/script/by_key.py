@@ -17,7 +17,7 @@ from dbt_idivm.algebra.expressions import column, conjunction
 from dbt_idivm.algebra.types import DIALECT, is_float, type_of
 from dbt_idivm.cached import cached_property
 from dbt_idivm.script.dialect import decode, literal
-from dbt_idivm.script.diff import INTEGERS, Row, Value
+from dbt_idivm.script.diff import INLINE_ROWS, INTEGERS, Row, Value
 from dbt_idivm.script.merge import SOURCE, TARGET, Clause, Condition, Key, Merge, tree_of
 from dbt_idivm.script.source_rows import SourceRows
 
@@ -27,9 +27,10 @@ _PLAIN = INTEGERS | {"boolean", "string"}
 def by_key(merge: Merge, clause: Clause, source: SourceRows) -> exp.Update | exp.Delete | None:
     """The UPDATE or DELETE equivalent to `merge`, if only its `clause`, for matched rows, can apply to the rows of `source`.
 
-    None if the rows cannot be identified by literals: a key is NULL or floating-point, or two source rows have the same key.
+    None if the rows cannot be identified by literals: a key is NULL or floating-point, or two source rows have the same key. Also
+    if they are many, because Spark looks a value up by comparing it with each.
     """
-    found = _named_by_literals(merge.matching.on, source)
+    found = _named_by_literals(merge.matching.on, source) if len(source.rows) <= INLINE_ROWS else None
     if found is None:
         return None
     keys, rest = found

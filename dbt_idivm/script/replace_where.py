@@ -81,15 +81,17 @@ class Replacing:
     inserted: SourceQuery | None
     merge: Callable[[], exp.Merge]
 
-    @property
-    def asked(self) -> tuple[SourceQuery, ...]:
-        """The queries for the neighbours, in the order in which they are tried."""
-        return tuple(each for each in (self.left_out, self.inserted) if each is not None)
+    def asks(self, asked: SourceQuery | None = None, found: SourceRows | None = None) -> SourceQuery | None:
+        """The query for the neighbours to begin with, or the one to follow where `asked` has `found` too many of them to be left
+        out; None if there is none. What has more rows than can be fetched is not asked for again."""
+        if asked is None:
+            return self.left_out or self.inserted
+        return self.inserted if asked is self.left_out and found is not None and len(found.rows) > _LEFT_OUT else None
 
     def statement(self, asked: SourceQuery | None, found: SourceRows | None, dialect: Dialect) -> exp.Insert | exp.Merge:
-        """The statement for the neighbours that `asked` has `found`, or without any query if there are none for certain; else the
-        MERGE."""
-        if self.asked and found is None:
+        """The statement for the neighbours that `asked` has `found`, or without any query if there are none for certain; if they
+        cannot be fetched, the MERGE."""
+        if asked is not None and found is None:
             return self.merge()
         if found is None or not found.rows:
             return self._insert(self.condition, self.rows)
@@ -150,8 +152,8 @@ def replace_where(
         can_be_left_out = pushed == tests
         pushed = list({test.cells: test for test in pushed}.values())  # an ID is often the same as another one
         if can_be_left_out:
-            left_out = _neighbours(merge, {test.name: values[test.name] for test in tests}, pushed, keys, dialect, _LEFT_OUT)
-        inserted = _neighbours(merge, values, pushed, keys, dialect, INLINE_ROWS)
+            left_out = _neighbours(merge, {test.name: values[test.name] for test in tests}, pushed, keys, dialect)
+        inserted = _neighbours(merge, values, pushed, keys, dialect)
         if inserted is None or not pushed:
             return None
     query = exp.Select(expressions=[alias(value, name) for name, value in insert.values.items()]).from_(subquery(rows, SOURCE))
@@ -194,15 +196,13 @@ def _combined(tests: Sequence[_Test]) -> exp.Expr:
     return exp.or_(*found)
 
 
-def _neighbours(
-    merge: Merge, names: Expected, tests: Sequence[_Test], keys: SourceRows, dialect: Dialect, most: int
-) -> SourceQuery | None:
-    """The query for these columns of at most `most` stored rows that satisfy the tests and have the IDs of no source row."""
+def _neighbours(merge: Merge, names: Expected, tests: Sequence[_Test], keys: SourceRows, dialect: Dialect) -> SourceQuery | None:
+    """The query for these columns of at most `INLINE_ROWS` stored rows that satisfy the tests and have no source row's IDs."""
     found = hinted(exp.Select(expressions=[exp.Literal.number(1)]).from_(subquery(keys.query(dialect), SOURCE)), [SOURCE])
     is_replaced = exp.Exists(this=found.where(*(each.tree for each in _ids(merge))))
     rows = exp.Select(expressions=[column(name, TARGET) for name in names]).from_(merge.target)
     rows = rows.where(*(test.tree(TARGET) for test in tests), exp.Not(this=is_replaced))
-    return query_of(tuple(names), names, rows, most)
+    return query_of(tuple(names), names, rows, INLINE_ROWS)
 
 
 def _ids(merge: Merge) -> tuple[Key, ...]:

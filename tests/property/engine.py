@@ -33,11 +33,10 @@ def run(engine: Engine, script: BoundScript) -> tuple[Write | None, int]:
         engine.stage((script.keyed_rows,))
         statement = render_keyed(script, fetched(engine, script.keyed.keys), engine.dialect)
     if isinstance(statement, Replacing):
-        asked, found = None, None
-        for asked in statement.asked:
-            found = fetched(engine, asked)
-            if found is not None:
-                break
+        asked, found, then = None, None, statement.asks()
+        while then is not None:
+            asked, found = then, fetched(engine, then)
+            then = statement.asks(asked, found)
         statement = statement.statement(asked, found, engine.dialect)
     return statement, engine.write(statement, script) if statement is not None else 0
 

@@ -23,8 +23,8 @@ from dbt_idivm.refresh.engine import commits
 from dbt_idivm.refresh.engine.engine import EMBEDDED, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, Outcome, Refresh, Reply, Rows, Statement
-from dbt_idivm.script.diff import INLINE_ROWS
 from dbt_idivm.script.replace_where import KEYS
+from dbt_idivm.script.source_rows import SOURCE_ROWS
 
 DEFAULTS = view_settings._NEEDED
 HISTORY = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
@@ -248,7 +248,7 @@ class FakeEngine:
 
     def _select(self, statement: Statement) -> Reply:
         # of keys some of each kind; of a view's changes more than are applied as fetched rows
-        unknown = {"changed keys": ((1, 1, 1),), "changes of": ((1,),) * (INLINE_ROWS + 1), "keys of": ((1,),) * (KEYS + 1)}
+        unknown = {"changed keys": ((1, 1, 1),), "changes of": ((1,),) * (SOURCE_ROWS + 1), "keys of": ((1,),) * (KEYS + 1)}
         answers = {**unknown, **self.reads}
         found = next((answers[label] for label in (*self.reads, *unknown) if statement.label.startswith(label)), ())
         if statement.label.startswith("check keys of"):

@@ -14,7 +14,7 @@ from dbt_idivm.script.diff import INLINE_ROWS, Row
 from dbt_idivm.script.known_rows import with_rows
 from dbt_idivm.script.merge import Clause, Comparison, Condition, Key, Matching, Merge, op_is
 from dbt_idivm.script.replace_where import Replacing
-from dbt_idivm.script.source_rows import SourceQuery, SourceRows, source_query_of
+from dbt_idivm.script.source_rows import SOURCE_ROWS, SourceQuery, SourceRows, source_query_of
 
 ON = (Key("id", "id"),)
 TYPES = {name: exp.DataType.build(kind, dialect="spark") for name, kind in (("id", "int"), ("k", "int"), ("x", "string"))}
@@ -53,7 +53,7 @@ def written(
 ) -> str:
     found = with_rows(merge(clauses, on, unmatched), rows, DELTA, TYPES if replaces else None)
     if isinstance(found, Replacing):
-        assert not found.asked
+        assert found.asks() is None
         found = found.statement(None, None, DELTA)
     return "nothing" if found is None else DELTA.sql(found, pretty=False)
 
@@ -172,7 +172,7 @@ def not_combined(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rows_with_two_ids_are_replaced_by_their_combinations() -> None:
     found = replacing(("U", 1, 1, "a"), ("D", 2, 3, None))
-    assert found.asked == () and DELTA.sql(found.statement(None, None, DELTA), pretty=False) == (
+    assert found.asks() is None and DELTA.sql(found.statement(None, None, DELTA), pretty=False) == (
         "INSERT INTO m.v REPLACE WHERE id IN (1, 2) AND k IN (1, 3) AND ((id = 1 AND k = 1) OR (id = 2 AND k = 3)) "
         "SELECT d.id AS id, d.k AS k, d.x AS x FROM (SELECT "
         "CAST(c1 AS STRING) AS idivm_op, CAST(c2 AS INT) AS id, CAST(c3 AS INT) AS k, CAST(c4 AS STRING) AS x FROM VALUES "
@@ -198,7 +198,9 @@ def test_all_ids_are_combined() -> None:
 
 def test_many_ids_are_not_combined() -> None:
     rows = [("D" if number == 0 else "U", number, number % 7, "a") for number in range(101)]
-    assert replacing(*rows[:100]).asked == () and len(replacing(*rows).asked) == 2
+    assert replacing(*rows[:100]).asks() is None
+    found = replacing(*rows)
+    assert found.asks() is found.left_out is not None
 
 
 @pytest.mark.usefixtures("not_combined")
@@ -229,13 +231,36 @@ def test_rows_with_two_ids_are_replaced_with_their_neighbours() -> None:
 def test_neighbours_are_left_out() -> None:
     """They are not written again. A condition that may be NULL would leave out rows whose ID is NULL, too."""
     found = replacing(("U", 1, 1, "a"), ("D", 2, None, None))
-    assert found.left_out is not None and found.left_out.names == ("id", "k") and found.left_out.most == 100
+    assert found.left_out is not None and found.left_out.names == ("id", "k") and found.left_out.most == 1000
     beside = SourceRows(("id", "k"), ("int", "int"), ((1, None), (2, 1)))
     statement = DELTA.sql(found.statement(found.left_out, beside, DELTA), pretty=False)
     assert statement.startswith(
         "INSERT INTO m.v REPLACE WHERE (id IN (1, 2) AND (k = 1 OR k IS NULL)) AND NOT ((id IS NOT DISTINCT FROM 1 AND "
         "k IS NOT DISTINCT FROM NULL) OR (id IS NOT DISTINCT FROM 2 AND k IS NOT DISTINCT FROM 1)) SELECT"
     )
+
+
+@pytest.mark.usefixtures("not_combined")
+def test_neighbours_are_asked_for_again_where_they_are_too_many_to_be_left_out() -> None:
+    """And not where they are too many to be fetched."""
+    found = replacing(("U", 1, 1, "a"), ("D", 2, None, None))
+    asked = found.asks()
+    assert asked is found.left_out is not None
+
+    def beside(count: int) -> SourceRows:
+        return SourceRows(("id", "k"), ("int", "int"), tuple((1, number) for number in range(count)))
+
+    assert found.asks(asked, beside(100)) is None and found.asks(asked, None) is None
+    assert found.asks(asked, beside(101)) is found.inserted is not None
+    assert found.asks(found.inserted, beside(101)) is None
+    assert isinstance(found.statement(asked, None, DELTA), exp.Merge)
+
+
+def test_many_rows_are_updated_by_a_merge() -> None:
+    """A value of an UPDATE is looked up by comparing its key with all of them."""
+    rows = [(number, f"{number}") for number in range(INLINE_ROWS + 1)]
+    known = [SourceRows(("id", "x"), ("int", "string"), tuple(rows[:count])) for count in (INLINE_ROWS, INLINE_ROWS + 1)]
+    assert [written(UPDATE, each).split()[0] for each in known] == ["UPDATE", "MERGE"]
 
 
 @pytest.mark.usefixtures("not_combined")
@@ -248,12 +273,12 @@ def test_equal_ids_have_the_neighbours_of_one_of_them() -> None:
 
 def test_ids_that_no_filter_can_have_leave_nothing_out() -> None:
     found = replacing(("U", 1, 0, "a"), ("D", 1, 1, None), kind="timestamp")
-    assert found.left_out is None and found.asked == (found.inserted,)
+    assert found.left_out is None and found.asks() is found.inserted is not None
 
 
 def test_all_combinations_have_no_neighbours() -> None:
-    assert replacing(("U", 1, 1, "a"), ("D", 1, 2, None)).asked == ()
-    assert replacing(("U", 1, 1, "a"), ("D", 1, 2, None), kind="string").asked == ()
+    assert replacing(("U", 1, 1, "a"), ("D", 1, 2, None)).asks() is None
+    assert replacing(("U", 1, 1, "a"), ("D", 1, 2, None), kind="string").asks() is None
     assert replacing(("U", 1, 0, "a"), ("D", 1, 1, None), kind="timestamp").inserted is not None, "k is not in the condition"
 
 
@@ -268,7 +293,7 @@ def test_ids_in_one_column_have_no_neighbours() -> None:
     shared = (Key("id", "id"), Key("id", "k"))
     rows = SourceRows(("idivm_op", "id", "k", "x"), ("string", "int", "int", "string"), (("U", 1, 1, "a"), ("D", 2, 2, None)))
     found = with_rows(merge(by_op("id", "x"), shared, "I"), rows, DELTA, TYPES)
-    assert isinstance(found, Replacing) and not found.asked
+    assert isinstance(found, Replacing) and found.asks() is None
     assert DELTA.sql(found.condition) == "id IN (1, 2)"
 
 
@@ -306,12 +331,12 @@ def test_what_is_fetched() -> None:
     types = {"id": exp.DataType.build("bigint"), "x": exp.DataType.build("timestamp", dialect="spark")}
     asked = source_query_of(merge(UPDATE), types)
     assert asked is not None and DELTA.sql(asked.query, pretty=False) == (
-        "SELECT d.id AS c1, UNIX_MICROS(d.x) AS c2, TYPEOF(d.id) AS t1, TYPEOF(d.x) AS t2 FROM (SELECT * FROM s) AS d LIMIT 1001"
+        "SELECT d.id AS c1, UNIX_MICROS(d.x) AS c2, TYPEOF(d.id) AS t1, TYPEOF(d.x) AS t2 FROM (SELECT * FROM s) AS d LIMIT 4001"
     )
     assert asked.answered([(1, 5, "bigint", "timestamp")]) == SourceRows(("id", "x"), ("bigint", "timestamp"), ((1, 5),))
     assert asked.answered([(1, "5", "bigint", "string")]) is None, "another type than was encoded"
     assert asked.answered([]) == SourceRows(("id", "x"), ("bigint", "timestamp"), ())
-    assert asked.answered([(n, 5, "bigint", "timestamp") for n in range(INLINE_ROWS + 1)]) is None
+    assert asked.answered([(n, 5, "bigint", "timestamp") for n in range(SOURCE_ROWS + 1)]) is None
     assert source_query_of(merge(UPDATE), {**types, "x": exp.DataType.build("array<int>", dialect="spark")}) is None
     assert source_query_of(merge(DELETE, ()), types) is None, "nothing to fetch"
 

@@ -130,11 +130,11 @@ def _run(work: Work, statement: Write | Replacing | None, new: State, source: So
         return Effect()
     if not isinstance(statement, Replacing):
         return (yield from _run_write(work, statement, new, source))
-    asked, found = None, None
-    for asked in statement.asked:
+    asked, found, then = None, None, statement.asks()
+    while then is not None:
+        asked = then
         found = yield from fetched_source(work.job.client, asked, f"rows beside the changed ones of {work.stored.table}")
-        if found is not None:
-            break
+        then = statement.asks(asked, found)
     again = len(found.rows) if found is not None and asked is statement.inserted else 0
     return (yield from _run_write(work, statement.statement(asked, found, work.job.dialect), new, source, again))
 
