@@ -22,6 +22,7 @@ from dbt_idivm.script.diff import INTEGERS, REPLACEMENT, FeedDiff, Row, Value
 WEIGHT = "idivm_weight"
 VERSION, CHANGE = "idivm_version", "idivm_change"  # version and kind of change of a row in a feed
 SIGN_OF_CHANGE = "idivm_sign_of_change"
+FEED = "idivm_feed"  # number of a feed among several
 _OF_COMMIT = (("_commit_version", VERSION), ("_change_type", CHANGE))
 # Maximal number of nodes of a statement that is laid out in lines. Deeply nested statements would consist mostly of indentation,
 # which the engine has to parse.
@@ -85,29 +86,44 @@ class Dialect:
         each row has a version and a kind of change before its weight. Both are NULL for rows of N. Otherwise the row says how
         many rows of that kind the commit has in the feed. These counts come first, from the same pass.
         """
-        cells = [exp.alias_(encode(column(name), kind), f"c{i}") for i, (name, kind) in enumerate(columns, 1)]
-        of_commit = _OF_COMMIT if counted else ()
-        inner = [
-            *cells,
-            *(exp.alias_(exp.column(each), shown) for each, shown in of_commit),
-            exp.alias_(_sign_of_change(), SIGN_OF_CHANGE),
-        ]
-        names, commit = [column(cell.alias) for cell in cells], [column(shown) for _, shown in of_commit]
-        weight: exp.Expr = exp.Sum(this=column(SIGN_OF_CHANGE))
-        kept = [
-            exp.NEQ(this=weight.copy(), expression=exp.Literal.number(0)),
-            *(_is_replaced(name) for name, (_, kind) in zip(names, columns, strict=True) if may_hold_text(kind)),
-        ]
-        group = exp.Group(expressions=[name.copy() for name in names])
-        if counted:
-            is_count = exp.Not(this=exp.Is(this=commit[0].copy(), expression=exp.Null()))
-            weight, kept = exp.If(this=is_count, true=exp.Count(this=exp.Star()), false=weight), [is_count.copy(), *kept]
-            sets = [exp.Tuple(expressions=[each.copy() for each in grouped]) for grouped in (names, commit)]
-            group = exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)])
-        query = exp.Select(expressions=[*names, *commit, exp.alias_(weight, WEIGHT)])
-        query = query.from_(subquery(exp.Select(expressions=inner).from_(self._changes(feed)), "changes")).having(exp.or_(*kept))
-        query.set("group", group)
+        cells = [encode(column(name), kind) for name, kind in columns]
+        texts = [may_hold_text(kind) for _, kind in columns]
+        query = _netted(self._encoded(feed, cells, counted=counted), texts, counted=counted)
         return (query.order_by(exp.Ordered(this=column(VERSION), nulls_first=False)) if counted else query).limit(limit)
+
+    def encoded_feeds(
+        self, feeds: Sequence[tuple[FeedDiff, tuple[tuple[str, str], ...]]], limit: int, *, counted: bool = False
+    ) -> exp.Select:
+        """The rows of `encoded_feed` for several feeds with their columns. Each row begins with the number of its feed, from 0.
+
+        `limit` is that of all rows together. All cells are text, because UNION ALL needs common types. Cells after the last
+        column of a feed are NULL. With `counted`, there are counts of all feeds, in no order.
+        """
+        width = max(len(columns) for _, columns in feeds)
+        none = exp.Cast(this=exp.null(), to=_string())
+        parts = [
+            self._encoded(
+                feed,
+                [
+                    *(_as_string(column(name), kind) for name, kind in columns),
+                    *(none.copy() for _ in range(width - len(columns))),
+                ],
+                [exp.alias_(exp.Literal.number(number), FEED)],
+                counted=counted,
+            )
+            for number, (feed, columns) in enumerate(feeds)
+        ]
+        texts = [any(may_hold_text(kind) for _, columns in feeds for _, kind in columns[at : at + 1]) for at in range(width)]
+        return _netted(union_all(parts), texts, (FEED,), counted=counted).limit(limit)
+
+    def _encoded(
+        self, feed: FeedDiff, cells: Sequence[exp.Expr], before: Sequence[exp.Expr] = (), *, counted: bool
+    ) -> exp.Select:
+        """The rows of a feed with these cells as c1, c2, …, the version and the kind of change if `counted`, and their sign."""
+        shown = [exp.alias_(cell, f"c{i}") for i, cell in enumerate(cells, 1)]
+        of_commit = [exp.alias_(exp.column(each), name) for each, name in _OF_COMMIT] if counted else []
+        selected = [*before, *shown, *of_commit, exp.alias_(_sign_of_change(), SIGN_OF_CHANGE)]
+        return exp.Select(expressions=selected).from_(self._changes(feed))
 
     def counts_of_feed(self, feed: FeedDiff) -> exp.Select:
         """The number of rows of a feed by version and kind of change."""
@@ -211,6 +227,28 @@ def net_rows(source: exp.Expr, columns: Sequence[tuple[str, str, exp.DataType]],
     )
 
 
+def _netted(changes: exp.Query, texts: Sequence[bool], of_feed: tuple[str, ...] = (), *, counted: bool) -> exp.Select:
+    """The groups of equal rows of `Dialect._encoded`, with their WEIGHT. `texts`: which of the cells may hold text. `of_feed`:
+    names of columns that come before the cells."""
+    feed, cells = [column(name) for name in of_feed], [column(f"c{i}") for i in range(1, len(texts) + 1)]
+    commit = [column(shown) for _, shown in _OF_COMMIT] if counted else []
+    weight: exp.Expr = exp.Sum(this=column(SIGN_OF_CHANGE))
+    kept = [
+        exp.NEQ(this=weight.copy(), expression=exp.Literal.number(0)),
+        *(_is_replaced(cell) for cell, is_text in zip(cells, texts, strict=True) if is_text),
+    ]
+    group = exp.Group(expressions=[each.copy() for each in (*feed, *cells)])
+    if counted:
+        is_count = exp.Not(this=exp.Is(this=commit[0].copy(), expression=exp.Null()))
+        weight, kept = exp.If(this=is_count, true=exp.Count(this=exp.Star()), false=weight), [is_count.copy(), *kept]
+        sets = [exp.Tuple(expressions=[each.copy() for each in (*feed, *grouped)]) for grouped in (cells, commit)]
+        group = exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)])
+    query = exp.Select(expressions=[*feed, *cells, *commit, exp.alias_(weight, WEIGHT)])
+    query = query.from_(subquery(changes, "changes")).having(exp.or_(*kept))
+    query.set("group", group)
+    return query
+
+
 def _text(name: str) -> exp.Expr:
     return exp.Cast(this=column(name), to=exp.DataType(this=exp.DataType.Type.TEXT))
 
@@ -271,7 +309,18 @@ def encode(cell: exp.Expr, kind: str) -> exp.Expr:
     name = kind.lower().partition("(")[0]
     if name in _ENCODERS:
         return exp.Anonymous(this=_ENCODERS[name], expressions=[cell])
-    return cell if name in _AS_IS else exp.Cast(this=cell, to=exp.DataType.build("string", dialect="spark"))
+    return cell if name in _AS_IS else exp.Cast(this=cell, to=_string())
+
+
+def _as_string(cell: exp.Expr, kind: str) -> exp.Expr:
+    """The cell as by `encode`, as text. `diff.fetched_row` reads numbers and booleans from text as well."""
+    name = kind.lower().partition("(")[0]
+    encoded = encode(cell, kind)
+    return exp.Cast(this=encoded, to=_string()) if name in _AS_IS or name in _ENCODERS else encoded
+
+
+def _string() -> exp.DataType:
+    return exp.DataType.build("string", dialect="spark")
 
 
 # Spark substitutes ${..} in the text of any statement, even in string literals, and reads \0 before digits as an octal escape.

@@ -23,6 +23,7 @@ from dbt_idivm.refresh.engine import commits
 from dbt_idivm.refresh.engine.engine import EMBEDDED, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, Outcome, Refresh, Reply, Rows, Statement
+from dbt_idivm.script.dialect import is_inlinable
 from dbt_idivm.script.replace_where import KEYS
 from dbt_idivm.script.source_rows import SOURCE_ROWS
 
@@ -31,6 +32,7 @@ HISTORY = ("version", "timestamp", "operation", "operationParameters", "operatio
 MERGED = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows")
 CONFIGURATION = view_settings.CONFIGURATION
 _VERSION = re.compile(r" VERSION AS OF \d+")
+_FEED = re.compile(r"TABLE_CHANGES\('([^']+)'")
 _PROPERTY = re.compile(r"'([\w.]+)'='([^']*)'")
 
 
@@ -134,12 +136,19 @@ class FakeEngine:
 
     def answer(self, statement: Statement) -> Reply:
         for label, error in self.fail.items():
-            if statement.label.startswith(label):
+            if any(each.startswith(label) for each in self._labels(statement)):
                 return error
         if statement.actions is not None:
             return self._actions(*statement.actions)
         verb = statement.sql.split()[0]
         return getattr(self, f"_{verb.lower()}")(statement)
+
+    @staticmethod
+    def _labels(statement: Statement) -> list[str]:
+        """The label, and those of the statements about one table whose work a common one does."""
+        if statement.label.startswith("net diffs of"):
+            return [statement.label, *(f"net diff of {table} from" for table in _FEED.findall(statement.sql))]
+        return [statement.label]
 
     def _actions(self, name: str, first: int, last: int) -> Reply:
         """Rows were added, and no feed was written beside them, unless `actions` says something else."""
@@ -251,21 +260,39 @@ class FakeEngine:
         unknown = {"changed keys": ((1, 1, 1),), "changes of": ((1,),) * (SOURCE_ROWS + 1), "keys of": ((1,),) * (KEYS + 1)}
         answers = {**unknown, **self.reads}
         found = next((answers[label] for label in (*self.reads, *unknown) if statement.label.startswith(label)), ())
-        if statement.label.startswith("check keys of"):
-            found = self._broken_keys(statement)
+        if statement.label.startswith("net diffs of"):
+            found = self._net_diffs(statement)
+        for common, alone in (("check keys of", "check key "), ("check new keys of", "check new keys ")):
+            if statement.label.startswith(common):
+                found = self._broken_keys(statement, alone)
         if statement.label.startswith("changed keys"):  # without a range of the columns of new keys
             found = tuple(row if len(row) > 3 else (*row, *(None, None, 0) * statement.sql.count("CAST(MIN(")) for row in found)
         return Rows(("c",), found)
 
-    def _broken_keys(self, statement: Statement) -> tuple[tuple[Any, ...], ...]:
-        """The numbers of the tables whose keys are broken, if each is asked for alone."""
-        broken = [label for label, rows in self.reads.items() if label.startswith("check key") and rows]
+    def _broken_keys(self, statement: Statement, alone: str) -> tuple[tuple[Any, ...], ...]:
+        """The numbers of the tables whose keys are broken, if each is asked for `alone`."""
+        broken = [label for label, rows in self.reads.items() if f"{label} ".startswith(alone) and rows]
         tables = re.findall(r"FROM (\S+) VERSION AS OF", statement.sql)
         return tuple(
             (number,)
             for number, table in enumerate(tables)
-            if any(label == "check key" or label.endswith(f" of {table}") for label in broken)
+            if any(f"{label} " == alone or label.endswith(f" of {table}") for label in broken)
         )
+
+    def _net_diffs(self, statement: Statement) -> tuple[tuple[Any, ...], ...]:
+        """The rows of each table, as it is answered if it is asked for alone, in the form of all of them, and no more than the
+        LIMIT."""
+        tables, found = _FEED.findall(statement.sql), []
+        counts = {table: sum(map(is_inlinable, self.tables[table].columns.values())) for table in tables}
+        for number, table in enumerate(tables):
+            label = f"net diff of {table} from"
+            rows = next((rows for each, rows in self.reads.items() if label.startswith(each) or each.startswith(label)), ())
+            for row in rows:
+                cells = [None if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell) for cell in row]
+                own, count = cells[: counts[table]], row[counts[table] : -1] or (None, None)
+                padded = (*own, *(None,) * (max(counts.values()) - len(own)))
+                found.append((number, *padded, *(count if "GROUPING SETS" in statement.sql else ()), row[-1]))
+        return tuple(found)[: int(statement.sql.split()[-1])]
 
     def _with(self, statement: Statement) -> Reply:
         return self._insert(statement) if "INSERT INTO" in statement.sql else self._select(statement)

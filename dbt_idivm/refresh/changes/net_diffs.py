@@ -1,9 +1,13 @@
-"""The net diff of an input between two versions. A small one is fetched once for all models, a large one stays in the engine."""
+"""The net diff of an input between two versions. A small one is fetched once for all models, a large one stays in the engine.
+
+Small ones of several inputs are fetched by one statement, and remembered until `net_diff` asks for them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
@@ -19,6 +23,7 @@ from dbt_idivm.refresh.changes.proving import COUNTS, KINDS, images, known_move,
 from dbt_idivm.refresh.checks.keys import numbered
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.engine.together import MOST_CELLS, grouped, read_together
 from dbt_idivm.script.dialect import Dialect, is_inlinable
 from dbt_idivm.script.diff import (
     INLINE_ROWS,
@@ -33,6 +38,10 @@ from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.value_range import TEXT, Range, Ranges, between, has_range
 
 _MOST_COLUMNS = 20  # for which ranges are queried
+_MOST_ROWS = 10_000  # that are fetched by one statement
+_FETCHED = "fetched"  # key under which an invocation remembers what was fetched of a move together with others
+
+Columns = tuple[tuple[str, str], ...]  # names and types
 
 
 @dataclass(frozen=True)
@@ -69,24 +78,99 @@ def _read(client: Client, found: Input, move: Move) -> Steps[ProvenDiff]:
     return ProvenDiff(fetched if fetched is not None else move.feed, move)
 
 
-def _inlined(found: Input) -> tuple[tuple[str, str], ...]:
+def _inlined(found: Input) -> Columns:
     return tuple((a.name, a.type) for a in found.facts.columns if is_inlinable(a.type))
 
 
 def _fetched(client: Client, found: Input, move: Move) -> Steps[InlineDiff | None]:
     """The net diff of a move; None if it has too many rows. The feed counts for its proof are fetched with it and remembered."""
-    columns, counted = _inlined(found), move.doubt is None and is_counted(move.commits, move.actions)
+    if client.invocation.knows(move.question(_FETCHED)):
+        together: InlineDiff | None = client.invocation.known(move.question(_FETCHED))
+        return together
+    columns, counted = _inlined(found), _is_counted(move)
     limit = INLINE_ROWS + 1 + (KINDS * len(move.commits) if counted else 0)
     rows = (yield from client.read(client.dialect.encoded_feed(move.feed, columns, limit, counted=counted), move.feed.label)).rows
     if counted:
-        client.invocation.remember(move.question(COUNTS), images(row[-3:] for row in rows if row[-3] is not None))
-        rows = tuple((*row[:-3], row[-1]) for row in rows if row[-3] is None)
+        rows = _without_counts(client, move, rows)
+    return _inline(columns, rows)
+
+
+def _is_counted(move: Move) -> bool:
+    return move.doubt is None and is_counted(move.commits, move.actions)
+
+
+def _without_counts(client: Client, move: Move, rows: Iterable[tuple[Any, ...]]) -> tuple[tuple[Any, ...], ...]:
+    """The rows of the net diff itself, after the counts among the rows were remembered."""
+    found = tuple(rows)
+    client.invocation.remember(move.question(COUNTS), images(row[-3:] for row in found if row[-3] is not None))
+    return tuple((*row[:-3], row[-1]) for row in found if row[-3] is None)
+
+
+def _inline(columns: Columns, rows: Iterable[tuple[Any, ...]]) -> InlineDiff | None:
+    """The net diff of fetched rows, which end with their weights; None if these are too many to be inlined."""
     kinds = [kind for _, kind in columns]
     netted: tuple[tuple[Row, int], ...] = tuple((fetched_row(kinds, row[:-1]), int(row[-1])) for row in rows)
     # copies of a row are inlined one by one; texts that the feed may show altered are examined as in any feed
     if sum(abs(weight) for _, weight in netted) > INLINE_ROWS or not are_inlined([row for row, _ in netted]):
         return None
     return InlineDiff(tuple(name for name, _ in columns), tuple(sorted(netted, key=repr)))
+
+
+class _Small(NamedTuple):
+    """A move of which commits report few rows, and the columns to fetch."""
+
+    move: Move
+    rows: int
+    columns: Columns
+
+
+def fetch_together(client: Client, inputs: Iterable[tuple[Input, Move]]) -> Steps[None]:
+    """Fetch the net diffs of these inputs that `net_diff` would fetch, groups of them by one statement, and remember them for it.
+
+    Each is fetched alone if the statement fails, if its move has a doubt or rewrote its table, or if there is no other one.
+    """
+    asked = {each.move.question(_FETCHED): each for each in (_small(client, *each) for each in inputs) if each is not None}
+    # tables of similar widths next to each other need few NULLs
+    for group in grouped(sorted(asked.values(), key=lambda each: len(each.columns)), _fit):
+        yield from _fetch_group(client, group)
+
+
+def _small(client: Client, found: Input, move: Move) -> _Small | None:
+    columns, rows = _inlined(found), move.feed_rows
+    # a net diff of the whole table, as after a rewrite, has a limit of its own
+    if not move.moved or move.changes_no_row or not columns or rows is None or rows > INLINE_ROWS:
+        return None
+    is_known = any(client.invocation.knows(move.question(what)) for what in ("diff", _FETCHED))
+    if is_known or known_move(client, found, move).doubt is not None or doubt(move.commits, move.actions) is not None:
+        return None
+    return _Small(move, rows, columns)
+
+
+def _fit(group: Sequence[_Small]) -> bool:
+    width = max(len(each.columns) for each in group)
+    return width * len(group) <= MOST_CELLS and sum(each.rows for each in group) <= _MOST_ROWS
+
+
+def _fetch_group(client: Client, group: Sequence[_Small]) -> Steps[None]:
+    counted = any(_is_counted(each.move) for each in group)
+    # more rows than all commits report
+    limit = 1 + sum(each.rows + (KINDS * len(each.move.commits) if counted else 0) for each in group)
+    query = client.dialect.encoded_feeds([(each.move.feed, each.columns) for each in group], limit, counted=counted)
+    label = f"net diffs of {len(group)} tables, {group[0].move.table} to {group[-1].move.table}"
+    answer = yield from read_together(client, query, label)
+    # Wrong without the second condition: a commit may report less rows than its feed has, and then the LIMIT may have cut the
+    # rows of any input.
+    if answer is None or len(answer.rows) >= limit:
+        return
+    rows: dict[int, list[tuple[Any, ...]]] = {number: [] for number in range(len(group))}
+    for number, *cells in answer.rows:
+        rows[int(number)].append(tuple(cells))
+    for number, (move, _, columns) in enumerate(group):
+        after = 3 if counted else 1  # version and kind of change, weight
+        own = [(*row[: len(columns)], *row[-after:]) for row in rows[number]]
+        if counted:
+            own = _without_counts(client, move, own)
+        client.invocation.remember(move.question(_FETCHED), _inline(columns, own))
 
 
 @dataclass(frozen=True)

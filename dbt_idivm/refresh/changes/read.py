@@ -14,15 +14,14 @@ from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.operators.scan import CLOCK
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.changes.net_diffs import changed_keys, for_plan, has_classes, net_diff
+from dbt_idivm.refresh.changes.net_diffs import ProvenDiff, changed_keys, fetch_together, for_plan, has_classes, net_diff
 from dbt_idivm.refresh.changes.proving import GAP, Unproven, by_difference
 from dbt_idivm.refresh.changes.unreadable_text import unreadable_text
-from dbt_idivm.refresh.changes.verify_keys import key_twice, verify_change, violation
+from dbt_idivm.refresh.changes.verify_keys import Changed, key_twice, look_up_together, verify_change, violation
 from dbt_idivm.refresh.checks.keys import KeyedInput
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, KeyViolation, NetChanges, NetDiff
-from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.value_range import Ranges
@@ -61,42 +60,55 @@ def read_changes(
     `verify`: the model's setting. `sizes`: sizes of the tables, where known. `clock`: the net diff of the clock, if it moved.
     Raises IDIVM-306 if a net diff violates a key.
     """
+    moved = [each for each in inputs if moves[each.found.table].moved and each.found.table in plan.tables]
+    yield from fetch_together(client, [(each.found, moves[each.found.table]) for each in moved])
+    proven, changed = dict(moves), []
+    for keyed in moved:
+        move = proven[keyed.found.table]
+        read = yield from or_gap(move, _complete_diff(client, keyed, move))
+        if isinstance(read, Finding):
+            return read
+        proven[move.table] = read.move
+        changed.append(Changed(keyed, read, sizes.get(move.table)))
+    yield from look_up_together(client, changed, verify)
     found: dict[str, NetDiff] = {}
     ranges: dict[str, Ranges] = {}
-    moves = dict(moves)
-    for each in inputs:
-        move = moves[each.found.table]
-        if not move.moved or move.table not in plan.tables:
-            continue
-        checked = yield from or_gap(move, _checked_diff(client, each, move, verify, sizes.get(move.table)))
+    for each in changed:
+        table = each.read.move.table
+        checked = yield from or_gap(moves[table], _checked_diff(client, each, verify))
         if isinstance(checked, Finding):
             return checked
-        moves[move.table], found[move.table], ranges[move.table] = checked
-    diffs = {**for_plan(plan, found, moves), **({} if clock is None else {CLOCK: clock})}
-    return (yield from _unreadable(client, plan, diffs, moves)) or Changes(moves, _classified(plan, diffs, inputs, moves), ranges)
+        found[table], ranges[table] = checked
+    diffs = {**for_plan(plan, found, proven), **({} if clock is None else {CLOCK: clock})}
+    return (yield from _unreadable(client, plan, diffs, proven)) or Changes(
+        proven, _classified(plan, diffs, inputs, proven), ranges
+    )
 
 
-def _checked_diff(
-    client: Client, keyed: KeyedInput, move: Move, verify: str, size: Size | None
-) -> Steps[tuple[Move, NetDiff, Ranges]]:
-    """The move, the complete net diff and the known ranges of an input, after verifying its key."""
-    key, keys, read = keyed.key, None, (yield from net_diff(client, keyed.found, move))
-    if key is not None and (why := key_twice(read, key)) is not None:
+def _complete_diff(client: Client, keyed: KeyedInput, move: Move) -> Steps[ProvenDiff]:
+    """The complete net diff of an input."""
+    read = yield from net_diff(client, keyed.found, move)
+    if keyed.key is not None and (why := key_twice(read, keyed.key)) is not None:
         move = yield from by_difference(client, keyed.found, read.move, why)
         read = yield from net_diff(client, keyed.found, move)
-    move, diff = read.move, read.diff
-    if isinstance(diff, FeedDiff) and key is not None and _asks(diff, key, verify, size):
-        keys = yield from changed_keys(client, keyed.found, key, move)
-    yield from verify_change(client, keyed, move, diff, verify, keys, is_large=size is not None and size.rows >= MANY_ROWS)
+    return read
+
+
+def _checked_diff(client: Client, changed: Changed, verify: str) -> Steps[tuple[NetDiff, Ranges]]:
+    """The net diff and the known ranges of an input, after verifying its key."""
+    found, key, diff, move, keys = changed.keyed.found, changed.keyed.key, changed.read.diff, changed.read.move, None
+    if isinstance(diff, FeedDiff) and key is not None and _asks(diff, key, verify, changed):
+        keys = yield from changed_keys(client, found, key, move)
+    yield from verify_change(client, changed, verify, keys)
     if keys is None or key is None or not isinstance(diff, FeedDiff):
-        return move, diff, {}
-    return move, (keys.classes_of(diff, key) if has_classes(diff) else diff), keys.columns
+        return diff, {}
+    return (keys.classes_of(diff, key) if has_classes(diff) else diff), keys.columns
 
 
-def _asks(diff: FeedDiff, key: Key, verify: str, size: Size | None) -> bool:
+def _asks(diff: FeedDiff, key: Key, verify: str, changed: Changed) -> bool:
     """Whether to query the changed keys: to classify the net diff, or because looking up all keys would take longer."""
     is_looked_up = not key.trusted and verify != "none"
-    return has_classes(diff) or (diff.broadcast and is_looked_up and (size is None or size.rows >= MANY_ROWS))
+    return has_classes(diff) or (diff.broadcast and is_looked_up and (changed.size is None or changed.is_large))
 
 
 def _classified(plan: Plan, diffs: Mapping[str, NetDiff], inputs: Sequence[KeyedInput], moves: Mapping[str, Move]) -> NetChanges:

@@ -1,12 +1,15 @@
 """Check keys against a net diff: a change that breaks a declared key is an error, never a wrong view (ADR 0001).
 
 Two post-state rows with one key in the diff itself are found without a query. Whether an inserted row has the key of an existing
-row is found by reading the table at its new version, restricted to the inserted keys.
+row is found by reading the table at its new version, restricted to the inserted keys. Fetched keys of several inputs are looked
+up by one statement.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlglot import exp
@@ -15,22 +18,37 @@ from dbt_idivm.algebra.block import hinted, subquery
 from dbt_idivm.algebra.expressions import column, conjunction, same
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.types import type_of
+from dbt_idivm.cost.sizes import Size
 from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.feed_proof import Doubt, is_inferred
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import ChangedKeys, ProvenDiff, netted_keys
-from dbt_idivm.refresh.checks.keys import KeyedInput, example, numbered
+from dbt_idivm.refresh.checks.keys import INPUT, KeyedInput, broken_inputs, example, numbered
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.engine.together import MOST_CELLS, grouped
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
-from dbt_idivm.script.key_ranges import Types, add_key_ranges
+from dbt_idivm.script.key_ranges import MANY_ROWS, Types, add_key_ranges
 from dbt_idivm.script.value_range import Range
 
 SAMPLE = 100  # number of new keys that are looked up under `verify: sample`
 _STORED, _NEW = "stored", "new_keys"
+
+
+@dataclass(frozen=True)
+class Changed:
+    """An input that changed, its complete net diff, and the size of its table, if known."""
+
+    keyed: KeyedInput
+    read: ProvenDiff
+    size: Size | None = None
+
+    @property
+    def is_large(self) -> bool:
+        return self.size is not None and self.size.rows >= MANY_ROWS
 
 
 class _New(NamedTuple):
@@ -43,27 +61,17 @@ class _New(NamedTuple):
     is_large: bool
 
 
-def verify_change(
-    client: Client,
-    keyed: KeyedInput,
-    move: Move,
-    diff: NetDiff,
-    verify: str,
-    keys: ChangedKeys | None = None,
-    *,
-    is_large: bool = False,
-) -> Steps[None]:
+def verify_change(client: Client, changed: Changed, verify: str, keys: ChangedKeys | None = None) -> Steps[None]:
     """Check an input's key against the net diff of its table. `verify`: the model's setting. `keys`: the changed keys, if they
-    were queried. `is_large`: whether the table has at least `key_ranges.MANY_ROWS` rows. Raises IDIVM-306."""
-    found, key = keyed.found, keyed.key
+    were queried. Raises IDIVM-306."""
+    found, key, move = changed.keyed.found, changed.keyed.key, changed.read.move
     if key is None or key.trusted:
         return
-    limit = SAMPLE if verify == "sample" else None
-    new = _new_keys(found, key, move, diff)
+    new = _new_keys(found, key, move, changed.read.diff)
     if verify == "none" or new == () or (keys is not None and not keys.inserted):
         return
     ranges = keys.new if keys is not None else ()
-    broken = yield from repeated_new_key(client, found, key, move, new, limit, ranges, is_large=is_large)
+    broken = yield from repeated_new_key(client, found, key, move, new, _limit(verify), ranges, is_large=changed.is_large)
     if broken is not None:
         raise violation(found, key, move.to_version, broken)
 
@@ -85,8 +93,84 @@ def repeated_new_key(
     `new`: the inserted keys, if they were fetched. `limit`: maximal number of keys to look up. `ranges`: ranges of the key's
     columns.
     """
-    asked = move.question("key change", key.columns, limit)
+    asked = _question(move, key, limit)
     return (yield from client.once(asked, lambda: _repeated(client, found, key, move, _New(new, limit, ranges, is_large))))
+
+
+def _limit(verify: str) -> int | None:
+    return SAMPLE if verify == "sample" else None
+
+
+def _question(move: Move, key: Key, limit: int | None) -> Hashable:
+    return move.question("key change", key.columns, limit)
+
+
+class _Fetched(NamedTuple):
+    """Fetched new keys of a move that are to be looked up."""
+
+    found: Input
+    key: Key
+    move: Move
+    new: _New
+
+    @property
+    def asked(self) -> Hashable:
+        return _question(self.move, self.key, self.new.limit)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        known = {each.name: each.type for each in self.found.facts.columns}
+        return tuple(known[name] for name in self.key.columns)
+
+    @property
+    def cells(self) -> int:
+        assert self.new.rows is not None
+        return len(self.new.rows[: self.new.limit]) * len(self.key.columns)
+
+
+def look_up_together(client: Client, inputs: Iterable[Changed], verify: str) -> Steps[None]:
+    """Look up the fetched new keys of these inputs, groups of them by one statement, and remember which hold.
+
+    Keys of one statement have the same types. `verify_change` looks up the others alone: those that are broken, all if the
+    statement fails, and those that are in no group.
+    """
+    found: dict[tuple[str, ...], dict[Hashable, _Fetched]] = {}
+    for each in inputs if verify != "none" else ():
+        fetched = _fetched_keys(each, _limit(verify))
+        if fetched is not None and not client.invocation.knows(fetched.asked):
+            found.setdefault(fetched.types, {})[fetched.asked] = fetched
+    for alike in found.values():
+        for group in grouped(sorted(alike.values(), key=lambda each: each.cells), _fit):
+            parts = [_of_input(client, number, *each) for number, each in enumerate(group)]
+            label = f"check new keys of {len(group)} tables, {group[0].found.table} to {group[-1].found.table}"
+            broken = yield from broken_inputs(client, parts, numbered("k", group[0].key.columns), label)
+            for number, each in enumerate(group):
+                if broken is not None and number not in broken:
+                    client.invocation.remember(each.asked, None)
+
+
+def _fit(group: Sequence[_Fetched]) -> bool:
+    return sum(each.cells for each in group) <= MOST_CELLS
+
+
+def _fetched_keys(changed: Changed, limit: int | None) -> _Fetched | None:
+    """The new keys of an input, if there are any and they were fetched."""
+    (found, key), (diff, move) = (changed.keyed.found, changed.keyed.key), (changed.read.diff, changed.read.move)
+    if key is None or key.trusted:
+        return None
+    try:
+        rows = _new_keys(found, key, move, diff)
+    except IdivmError:  # which `verify_change` raises
+        return None
+    return _Fetched(found, key, move, _New(rows, limit, (), changed.is_large)) if rows else None
+
+
+def _of_input(client: Client, number: int, found: Input, key: Key, move: Move, new: _New) -> exp.Query:
+    """The stored rows with new keys, as the number of the input and the values of the key."""
+    names = zip(numbered("k", key.columns), key.columns, strict=True)
+    shown = [exp.alias_(column(name, _STORED), shown_as) for shown_as, name in names]
+    query = _stored_rows(client, found, key, move, new, [exp.alias_(exp.Literal.number(number), INPUT), *shown])
+    return _in_ranges(query, found, key, new)
 
 
 def violation(found: Input, key: Key, version: int, values: tuple[Any, ...]) -> IdivmError:
@@ -135,29 +219,35 @@ def _by_key(diff: InlineDiff, key: Key, sign: int) -> Counter[Row]:
 
 def _repeated(client: Client, found: Input, key: Key, move: Move, new: _New) -> Steps[tuple[Any, ...] | None]:
     """A new key that occurs more than once in the table at its new version; None if there is none."""
-    rows, limit, ranges, is_large = new
+    names = [column(name, _STORED) for name in key.columns]
+    query = (
+        _stored_rows(client, found, key, move, new, names)
+        .group_by(*(name.copy() for name in names))
+        .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
+        .limit(1)
+    )
+    label = f"check new keys ({', '.join(key.columns)}) of {move.table}"
+    answer = yield from client.read(_in_ranges(query, found, key, new), label)
+    return tuple(answer.rows[0]) if answer.rows else None
+
+
+def _stored_rows(client: Client, found: Input, key: Key, move: Move, new: _New, shown: Sequence[exp.Expr]) -> exp.Select:
+    """What is `shown` of the rows of the table at its new version that have new keys."""
+    rows, limit, ranges, _ = new
     keys = _feed_keys(client.dialect, key, move) if rows is None else _literal_keys(client.dialect, found, key, rows[:limit])
     if rows is None and limit is not None:
         keys = keys.limit(limit)
     names = [column(name, _STORED) for name in key.columns]
     on = conjunction(same(name, column(alias, _NEW)) for name, alias in zip(names, numbered("k", key.columns), strict=True))
     table = exp.alias_(client.dialect.table(move.table, move.to_version), _STORED, table=True)
-    query = (
-        exp.Select(expressions=names)
-        .from_(table)
-        .join(exp.Join(this=subquery(keys, _NEW), on=on))
-        .group_by(*(name.copy() for name in names))
-        .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
-        .limit(1)
-    )
+    query = exp.Select(expressions=[*shown]).from_(table).join(exp.Join(this=subquery(keys, _NEW), on=on))
     # these conditions let Delta skip files
     known = (each.test(name) for each, name in zip(ranges, names, strict=False) if each is not None and each.family is not None)
-    query = query.where(*known)
-    query = hinted(query, [_NEW] if rows is not None or move.feed.broadcast else [])
-    label = f"check new keys ({', '.join(key.columns)}) of {move.table}"
-    large = frozenset((found.table,)) if is_large else frozenset()
-    answer = yield from client.read(add_key_ranges(query, _types(found, key), large=large), label)
-    return tuple(answer.rows[0]) if answer.rows else None
+    return hinted(query.where(*known), [_NEW] if rows is not None or move.feed.broadcast else [])
+
+
+def _in_ranges(query: exp.Select, found: Input, key: Key, new: _New) -> exp.Select:
+    return add_key_ranges(query, _types(found, key), large=frozenset((found.table,)) if new.is_large else frozenset())
 
 
 def _types(found: Input, key: Key) -> Types:

@@ -14,10 +14,10 @@ from dbt_idivm.definition.keys import Key
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.engine.together import grouped, read_together
 
 COUNT, INPUT = "idivm_count", "idivm_input"
-MOST_INPUTS = 64  # whose keys are verified by one statement
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class _Check(NamedTuple):
 
 
 def _alike(client: Client, inputs: Mapping[str, Input], keys: Mapping[str, Key]) -> Iterator[Sequence[_Check]]:
-    """Groups of at least two keys of the same types, and of at most `MOST_INPUTS`, that are to be verified."""
+    """Groups of keys of the same types that are to be verified."""
     found: dict[tuple[str, ...], dict[_Check, None]] = {}
     for name, key in keys.items():
         table, version = inputs[name].table, inputs[name].version
@@ -74,9 +74,8 @@ def _alike(client: Client, inputs: Mapping[str, Input], keys: Mapping[str, Key])
         check = _Check(table, version, key.columns)
         if not client.invocation.knows(check.asked):
             found.setdefault(tuple(types[column_] for column_ in key.columns), {})[check] = None
-    for group in map(tuple, found.values()):
-        parts = (group[start : start + MOST_INPUTS] for start in range(0, len(group), MOST_INPUTS))
-        yield from (part for part in parts if len(part) > 1)
+    for checks in found.values():
+        yield from grouped(checks, lambda _: True)
 
 
 def _unique(client: Client, group: Sequence[_Check]) -> Steps[tuple[_Check, ...]]:
@@ -92,15 +91,17 @@ def _unique(client: Client, group: Sequence[_Check]) -> Steps[tuple[_Check, ...]
         ).from_(client.dialect.table(each.table, each.version))
         for number, each in enumerate(group)
     ]
-    rows = subquery(exp.union(*parts, distinct=False, copy=False), "of_inputs")
-    query = _repeated([column(INPUT)], rows, (INPUT, *names)).distinct()
     label = f"check keys of {len(group)} tables, {group[0].table} to {group[-1].table}"
-    try:
-        broken = yield from client.read(query, label)
-    except EngineFailure:
-        return ()
-    numbers = {int(row[0]) for row in broken.rows}
-    return tuple(each for number, each in enumerate(group) if number not in numbers)
+    broken = yield from broken_inputs(client, parts, names, label)
+    return () if broken is None else tuple(each for number, each in enumerate(group) if number not in broken)
+
+
+def broken_inputs(client: Client, parts: Sequence[exp.Query], names: Sequence[str], label: str) -> Steps[frozenset[int] | None]:
+    """The numbers of the `parts` in which a key, the columns `names`, occurs more than once; None if the statement fails. Each
+    row of a part begins with its number as INPUT."""
+    rows = subquery(exp.union(*parts, distinct=False, copy=False), "of_inputs")
+    found = yield from read_together(client, _repeated([column(INPUT)], rows, (INPUT, *names)).distinct(), label)
+    return None if found is None else frozenset(int(row[0]) for row in found.rows)
 
 
 def repeated_at(client: Client, table: str, version: int, key: Key) -> Steps[tuple[int, tuple[Any, ...]] | None]:
