@@ -97,6 +97,7 @@ class FakeEngine:
     plans: dict[str, str] = field(default_factory=dict)  # EXPLAIN, by the beginning of the label; else all are one
     size: int = 1000  # bytes of each table
     functions: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the user's → what DESCRIBE FUNCTION EXTENDED shows
+    char_columns: set[str] = field(default_factory=set)  # table and column, as in DESCRIBE TABLE
     staged: set[str] = field(default_factory=set)  # temporary views
     second: dt.datetime | None = None  # of all commits
     kind: Engine = EMBEDDED
@@ -184,6 +185,11 @@ class FakeEngine:
             return Rows(("json_metadata",), ((json.dumps(shown if view.settings is not None else {}),),))
         name = statement.sql.split()[3 if "EXTENDED" in statement.sql else 2]
         table = self.tables.get(name)
+        if statement.label.startswith("column "):
+            return Rows(
+                ("info_name", "info_value"),
+                (("data_type", "char(5)" if statement.sql.partition("TABLE ")[2] in self.char_columns else "string"),),
+            )
         if "DETAIL" in statement.sql:
             return Rows(("format", "sizeInBytes"), (("delta", self.size),))
         if table is None:
@@ -219,7 +225,11 @@ class FakeEngine:
 
     def _explain(self, statement: Statement) -> Reply:
         usual = "Relation main.t[a#1] parquet"
-        found = next((text for label, text in self.plans.items() if statement.label.startswith(label)), usual)
+        labels = [statement.label]
+        if statement.label.startswith("plan of reading "):  # a table, or several
+            labels = [f"plan of reading {table}" for table in re.findall(r"FROM ([^\s(]+) WHERE", statement.sql)]
+        texts = [text for label, text in self.plans.items() if any(each.startswith(label) for each in labels)]
+        found = "\n".join(texts) or usual
         return Rows(("plan",), ((f"== Optimized Logical Plan ==\n{found}\n\n== Physical Plan ==\nLocalTableScan <empty>",),))
 
     def _columns(self, sql: str) -> dict[str, str]:

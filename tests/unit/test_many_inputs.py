@@ -75,6 +75,46 @@ def look_ups(*numbers: int) -> list[str]:
     return [f"check new keys (id) of t{number}" for number in numbers]
 
 
+def explained(engine: FakeEngine) -> list[str]:
+    """Of which tables it was asked how they are read."""
+    start = "plan of reading "
+    return [each.label.removeprefix(start).replace("main.", "") for each in engine.log if each.label.startswith(start)]
+
+
+def test_plans_that_read_them_are_asked_for_at_once() -> None:
+    """They show which texts are padded."""
+    engine = made(3)
+    assert explained(engine) == ["3 tables, t0 to t2"]
+    insert(engine, 0)
+    run = Invocation()
+    engine.drive(union(3), run)
+    assert explained(engine) == ["3 tables, t0 to t2"]
+    more = replace(union(4), name="w", identifier="w")
+    engine.source("t3", id="int", name="string")
+    engine.drive(more, run)
+    assert explained(engine) == ["t3"], "what is known is not asked again"
+
+
+def test_a_padded_text_is_that_of_its_table() -> None:
+    engine = FakeEngine()
+    for number in range(3):
+        engine.source(f"t{number}", id="int", name="string")
+    engine.plans["plan of reading main.t1"] = "Project [id#1, staticinvoke(readSidePadding, name#2)]"
+    engine.char_columns.add("main.t1 name")
+    outcome = engine.drive(union(3))
+    assert "IDIVM-228" in (outcome.reason or outcome.message) and "main.t1" in outcome.message
+    assert explained(engine) == ["3 tables, t0 to t2", "t0", "t1", "t2"]
+
+
+def test_each_plan_is_asked_for_if_that_of_all_fails() -> None:
+    engine = FakeEngine()
+    for number in range(3):
+        engine.source(f"t{number}", id="int", name="string")
+    engine.fail["plan of reading 3 tables"] = EngineError("X", "no memory")
+    assert engine.drive(union(3)).mode == "create"
+    assert explained(engine) == ["3 tables, t0 to t2", "t0", "t1", "t2"]
+
+
 @pytest.mark.parametrize("kind", [EMBEDDED, SPARK_DELTA])
 @pytest.mark.parametrize("count", [3, 10, 60])
 def test_statements_do_not_grow_with_the_inputs(count: int, kind: Any) -> None:
@@ -171,7 +211,7 @@ def test_an_input_that_cannot_be_read_reports_it_itself() -> None:
     for number in range(3):
         insert(engine, number)
     engine.fail["net diff of main.t1"] = EngineError("X", "no memory")
-    with pytest.raises(IdivmError, match="net diff of main.t1"):
+    with pytest.raises(IdivmError, match=r"net diff of main\.t1"):
         engine.drive(union(3))
 
 
@@ -238,7 +278,7 @@ def test_rows_of_feeds_are_counted_by_the_same_statement() -> None:
     update(engine, 1)
     update(engine, 2)
     outcome = engine.drive(union(3))
-    assert asked(engine) == ["net diffs of 3 tables, t0 to t2"] + look_ups(0) and not outcome.warnings
+    assert asked(engine) == ["net diffs of 3 tables, t0 to t2", *look_ups(0)] and not outcome.warnings
     assert [each.rows for each in outcome.inputs.values()] == [1, 2, 2]
     assert "GROUPING SETS" in next(each.sql for each in engine.log if each.label.startswith("net diffs"))
 

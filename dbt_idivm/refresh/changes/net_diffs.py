@@ -167,7 +167,7 @@ def _fetch_group(client: Client, group: Sequence[_Small]) -> Steps[None]:
         rows[int(number)].append(tuple(cells))
     for number, (move, _, columns) in enumerate(group):
         after = 3 if counted else 1  # version and kind of change, weight
-        own = [(*row[: len(columns)], *row[-after:]) for row in rows[number]]
+        own: Sequence[tuple[Any, ...]] = [(*row[: len(columns)], *row[-after:]) for row in rows[number]]
         if counted:
             own = _without_counts(client, move, own)
         client.invocation.remember(move.question(_FETCHED), _inline(columns, own))

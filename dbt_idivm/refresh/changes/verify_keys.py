@@ -135,8 +135,8 @@ def look_up_together(client: Client, inputs: Iterable[Changed], verify: str) -> 
     statement fails, and those that are in no group.
     """
     found: dict[tuple[str, ...], dict[Hashable, _Fetched]] = {}
-    for each in inputs if verify != "none" else ():
-        fetched = _fetched_keys(each, _limit(verify))
+    for changed in inputs if verify != "none" else ():
+        fetched = _fetched_keys(changed, _limit(verify))
         if fetched is not None and not client.invocation.knows(fetched.asked):
             found.setdefault(fetched.types, {})[fetched.asked] = fetched
     for alike in found.values():

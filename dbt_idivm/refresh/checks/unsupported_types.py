@@ -12,7 +12,7 @@ show. Where such a column is grouped, as in a net diff, Spark merges the session
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from sqlglot import exp
 
@@ -22,7 +22,8 @@ from dbt_idivm.algebra.types_of_times import ALL_TIMESTAMPS
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.refresh.engine.together import grouped
 from dbt_idivm.script.dialect import may_hold_text
 
 _PADDING = "readSidePadding"  # in the plan of a query that reads such a column
@@ -49,7 +50,9 @@ def unsupported_types(client: Client, scans: Collection[Scan]) -> Steps[tuple[Fi
         for table, name, kind in read
         if " collate " in kind.lower()
     ]
-    for table in sorted({table for table, _, _ in read}):
+    tables = sorted({table for table, _, _ in read})
+    yield from _look_at_all(client, tables)
+    for table in tables:
         padded = yield from client.once(("padding", table), lambda table=table: _pads(client, table))  # type: ignore[misc]
         for name in [name for each, name, _ in read if padded and each == table]:
             described = yield from client.ask(client.commands.describe_column(table, name))
@@ -77,6 +80,19 @@ def _merges(client: Client, table: str, name: str) -> Steps[bool]:
     grouped = exp.Select(expressions=[column(name)]).from_(client.dialect.table(table, None)).group_by(column(name))
     rows = yield from client.ask(client.commands.explain_query(client.dialect.sql(grouped), f"groups of {name} of {table}"))
     return any(_MERGING in str(row[0]) for row in rows.rows)
+
+
+def _look_at_all(client: Client, tables: Iterable[str]) -> Steps[None]:
+    """Remember of these tables that they pad nothing, if the plan that reads all of them does not."""
+    asked = [table for table in tables if not client.invocation.knows(("padding", table))]
+    for group in grouped(asked, lambda _: True):
+        try:
+            rows = yield from client.ask(client.commands.explain(*group))
+        except EngineFailure:  # each is asked alone, and reports its own failure
+            continue
+        if not any(_PADDING in str(row[0]) for row in rows.rows):
+            for table in group:
+                client.invocation.remember(("padding", table), False)
 
 
 def _pads(client: Client, table: str) -> Steps[bool]:

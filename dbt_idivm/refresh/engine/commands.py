@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import union_all
+from dbt_idivm.algebra.block import subquery
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.script.dialect import Dialect
 
@@ -50,10 +52,17 @@ class Commands:
             f"DESCRIBE TABLE {self._name(table)} {self.dialect.identifier_sql(column)}", "metadata", f"column {column} of {table}"
         )
 
-    def explain(self, table: str) -> Statement:
-        """The plan for reading a table, before the optimiser reduces it to nothing."""
-        sql = f"EXPLAIN EXTENDED SELECT * FROM {self._name(table)} WHERE FALSE"
-        return Statement(sql, "metadata", f"plan of reading {table}")
+    def explain(self, *tables: str) -> Statement:
+        """The plan for reading tables, before the optimiser reduces it to nothing."""
+        every = [exp.Select(expressions=[exp.Star()]).from_(self.dialect.table(each, None)).where(exp.false()) for each in tables]
+        if len(tables) == 1:
+            what, query = tables[0], self.dialect.sql(every[0], pretty=False)
+        else:
+            what = f"{len(tables)} tables, {tables[0]} to {tables[-1]}"
+            # UNION ALL needs branches of the same columns
+            ones = [exp.Select(expressions=[exp.Literal.number(1)]).from_(subquery(each, "every_column")) for each in every]
+            query = self.dialect.sql(union_all(ones), pretty=False)
+        return Statement(f"EXPLAIN EXTENDED {query}", "metadata", f"plan of reading {what}")
 
     def describe_function(self, function: str) -> Statement:
         return Statement(f"DESCRIBE FUNCTION EXTENDED {self._name(function)}", "metadata", f"function {function}")
