@@ -75,7 +75,7 @@ demo: java $(VENV)/.demo $(VENV)/.jars ## six maintained models over three years
 	@echo "Last, and once: a class archive, so that Spark starts faster from now on (a minute; Ctrl-C leaves it out) .."
 	@$(BIN)/python -m dbt.adapters.idivm.prepare --fast-start
 
-integration: java $(VENV)/.integration $(VENV)/.jars ## a retail warehouse of 200 models through six batches of change; ARGS="--target thrift" or connect for a server
+integration: java $(VENV)/.integration $(VENV)/.jars ## a retail warehouse of 250 models through six batches of change; ARGS="--target thrift" or connect for a server
 	@$(BIN)/python integration_tests/run.py $(ARGS)
 
 # How planning grows with the model is measured without Spark: `python -m benchmarks.planner`.

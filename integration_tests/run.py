@@ -25,7 +25,7 @@ LEAST_SHARE = 0.95
 @click.command(help=(__doc__ or "").splitlines()[0])
 @click.option("--target", help="The profile's target: embedded (default), thrift or connect.")
 @click.option("--batches", type=click.IntRange(0), default=len(SCHEDULE), show_default=True, help="So many batches of change.")
-@click.option("--scale", type=click.FloatRange(0.05), default=1.0, show_default=True, help="So many times five thousand rows.")
+@click.option("--scale", type=click.FloatRange(0.05), default=1.0, show_default=True, help="So many times seven thousand rows.")
 @click.option("--seed", default=1, show_default=True, help="The data are the same for the same seed.")
 @click.option("--strategy", default="incremental", show_default=True, help="The strategy of all models.")
 @click.option("--threads", type=click.IntRange(1), help="dbt's threads; default: the profile's.")

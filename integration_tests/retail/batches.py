@@ -41,21 +41,23 @@ def business_day(world: World) -> None:
         world.new_order(world.day)
     for order in world.sample("orders", len(world.some(25))):
         if order["status"] in STATUSES:
-            world.change("orders", order, status=STATUSES[order["status"]])
+            world.set_status(order, STATUSES[order["status"]])
             if STATUSES[order["status"]] == "Shipped":
                 world.ship(order)
     for order in world.sample("orders", len(world.some(4))):
-        world.change("orders", order, status="CANCELLED")
+        world.set_status(order, "CANCELLED")
     for line in world.sample("order_items", len(world.some(6))):
         world.new_return(line, world.day)
     for payment in world.sample("payments", len(world.some(3))):
         world.change("payments", payment, status="refunded")
     for product in world.sample("products", len(world.some(3))):
-        world.change("products", product, unit_price=product["unit_price"] + 1, updated_at=world.moment(world.day))
+        world.set_price(product, product["unit_price"] + 1)
     for movement in world.sample("inventory_movements", len(world.some(2))):
         world.remove("inventory_movements", movement)
     for _ in world.some(3):
         world.new_customer(world.day)
+    for ticket in world.logs.tickets(len(world.some(6)), is_open=True):
+        world.change("support_tickets", ticket, closed_at=world.logs.moment(world.day))
     _passing_day(world)
 
 
@@ -76,14 +78,14 @@ def dimensions(world: World) -> None:
     for customer in world.sample("customers", len(world.some(5))):
         world.move(customer, day)
     for customer in world.sample("customers", len(world.some(4))):
-        world.change(
-            "customers", customer, segment="business", last_name=world.random.choice(LAST_NAMES), updated_at=world.moment(day)
-        )
+        name, at = world.random.choice(LAST_NAMES), world.moment(day)
+        changed = world.change("customers", customer, segment="business", last_name=name, updated_at=at)
+        world.logs.customer(changed, "update", at, ("segment",))
     category = world.pick("categories")
     world.change("categories", category, category_name=category["category_name"] + " & more", margin_target=0.125)
     for product in world.where("products", category_id=category["category_id"]):
         price = (product["unit_price"] * Decimal("1.05")).quantize(Decimal("0.01"))
-        world.change("products", product, unit_price=price, tags=sorted({*product["tags"], "sale"}), updated_at=world.moment(day))
+        world.set_price(product, price, tags=sorted({*product["tags"], "sale"}))
     supplier = world.pick("suppliers")
     world.change(
         "suppliers", supplier, rating=None, contact={"email": None, "phone": "+1 555"}, is_active=not supplier["is_active"]
@@ -132,15 +134,20 @@ def corrections(world: World) -> None:
         world.change("order_items", line, quantity=world.random.randint(0, 9), discount=None)
     world.change("order_items", world.pick("order_items"), product_id=world.pick("products")["product_id"])
     for customer, name in zip(world.sample("customers", 4), ("", " ", "Ünïcødé 漢字", None), strict=False):
-        world.change("customers", customer, first_name=name, email=name, preferences=None, updated_at=world.moment(world.day))
+        at = world.moment(world.day)
+        changed = world.change("customers", customer, first_name=name, email=name, preferences=None, updated_at=at)
+        world.logs.customer(changed, "update", at, ("email",))
     known = world.pick("addresses")
     world.new_address(known["customer_id"], known["kind"], known["valid_from"] + dt.timedelta(1))
     for rate in world.sample("exchange_rates", len(world.some(3))):
         world.change("exchange_rates", rate, rate=rate["rate"] + Decimal("0.01"))
     for shipment in world.sample("shipments", len(world.some(3))):
         world.change("shipments", shipment, delivered_at=None, scans=[])
+    for ticket in world.logs.tickets(len(world.some(3))):
+        world.change("support_tickets", ticket, due_on=ticket["due_on"] + dt.timedelta(7), closed_at=None)
     erased = world.pick("customers")
     _erase(world, erased)
+    world.logs.customer(erased, "delete", world.logs.moment(world.day), ())
     world.new_customer(world.day, customer_id=erased["customer_id"])
 
 
@@ -158,6 +165,8 @@ def withdrawals(world: World) -> None:
         world.remove("products", product)
     for movement in world.sample("inventory_movements", len(world.some(5))):
         world.remove("inventory_movements", movement)
+    for ticket in world.logs.tickets(len(world.some(3))):
+        world.remove("support_tickets", ticket)
     world.remove("exchange_rates", world.pick("exchange_rates"))
     world.remove("payments", world.pick("payments"))
 
@@ -189,6 +198,8 @@ def _passing_day(world: World) -> None:
     world.new_rates(world.day)
     for _ in world.some(15):
         world.new_visit(world.day)
+    for _ in world.some(3):
+        world.logs.new_ticket(world.day)
     for _ in world.some(6):
         world.new_movement(
             world.pick("stores")["store_id"],

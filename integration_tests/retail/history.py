@@ -32,6 +32,12 @@ def fill(world: World) -> None:
         )
     for _ in world.some(300):
         world.new_visit(_day(world))
+    for product in list(world.rows["products"].values()):
+        world.logs.earlier_prices(product, FIRST_DAY, LAST_DAY)
+    for customer in list(world.rows["customers"].values()):
+        world.logs.earlier_changes(customer, LAST_DAY)
+    for _ in world.some(90):
+        world.logs.new_ticket(LAST_DAY - dt.timedelta(world.logs.random.randint(0, 60)))
     for number in range((LAST_DAY - FIRST_DAY).days + 1):
         world.new_rates(FIRST_DAY + dt.timedelta(number))
 

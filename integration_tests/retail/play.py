@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from retail import batches, history, show, tables
+from retail.clock import clock_of
 from retail.engine import Engine
 from retail.runs import Dbt, Round
 from retail.world import World
@@ -40,7 +41,7 @@ class Play:
 
     def play(self, numbers: Sequence[int]) -> None:
         """Load, run, and go through the batches of these numbers."""
-        with self._progress:
+        with self._progress, clock_of(self._world):
             self._step("Loading the sources", self.load)
             self._step("dbt, for the first time", lambda: self.rounds.append(self._dbt.first()))
             for place, number in enumerate(numbers, 1):

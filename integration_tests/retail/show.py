@@ -12,7 +12,7 @@ from rich.text import Text
 
 from retail.runs import Round, share
 
-STYLES = {"incremental": "green", "noop": "dim", "create": "cyan", "full": "yellow", "failed": "bold red"}
+STYLES = {"incremental": "green", "noop": "dim", "create": "cyan", "migrated": "blue", "full": "yellow", "failed": "bold red"}
 KINDS = ("inserts", "updates", "deletes")
 PLAIN_WIDTH = 130  # where there is no terminal
 

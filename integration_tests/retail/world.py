@@ -9,6 +9,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
+from retail.logs import Logs
 from retail.tables import Change, Key, Row, Table
 
 FIRST_DAY, LAST_DAY = dt.date(2024, 1, 1), dt.date(2024, 6, 20)
@@ -44,6 +45,7 @@ REFERRERS = (None, "https://search.example/?utm_campaign=spring", "http://blog.e
 CARRIERS, PLACES = ("dhl", "UPS", "Post"), ("hub", "customs", "depot", "door")
 JOBS = ("sales", "sales", "stock", "lead")
 EVENTS = ("view", "view", "view", "cart", "checkout", "purchase")
+PAUSES = (0, 1, 2, 4, 9, 29, 30, 31, 75)  # minutes between two events of a visit
 
 
 class World:
@@ -53,6 +55,7 @@ class World:
         self.tables, self.random, self.scale = tables, Random(seed), scale
         self.rows: dict[str, dict[Key, Row]] = {name: {} for name in tables}
         self.day = LAST_DAY
+        self.logs = Logs(self, seed)
         self._before: dict[str, dict[Key, Row | None]] = {}
         self._numbers: dict[str, int] = {}
 
@@ -101,6 +104,11 @@ class World:
             if inserted or updated or deleted:
                 yield Change(self.tables[name], inserted, updated, deleted)
 
+    @property
+    def now(self) -> dt.datetime:
+        """When dbt runs: in the night after the day."""
+        return dt.datetime.combine(self.day + dt.timedelta(1), dt.time(2), dt.UTC)
+
     # what happens again and again
 
     def moment(self, day: dt.date) -> dt.datetime:
@@ -138,6 +146,7 @@ class World:
             marketing_consent=rng.choice((True, False, None)),
             updated_at=self.moment(day),
         )
+        self.logs.customer(customer, "insert", customer["updated_at"])
         for kind in rng.choice((("billing",), ("billing", "shipping"), ())):
             self.new_address(number, kind, day)
         return customer
@@ -161,7 +170,8 @@ class World:
         """A customer moves: the address is closed, and another one begins."""
         for old in self.where("addresses", customer_id=customer["customer_id"], valid_to=None):
             self.change("addresses", old, valid_to=day)
-            self.new_address(customer["customer_id"], old["kind"], day)
+            address = self.new_address(customer["customer_id"], old["kind"], day)
+            self.logs.customer(customer, "update", self.logs.moment(day), (), city=address["city"])
 
     def new_product(self, day: dt.date) -> Row:
         rng, number = self.random, self.number("products")
@@ -171,7 +181,7 @@ class World:
             "colour": rng.choice(COLOURS),
             "size": {"height_cm": rng.choice((12, 150, "tall"))},
         }
-        return self.put(
+        product = self.put(
             "products",
             product_id=number,
             sku=f"{rng.choice(('GA', 'KI', 'HO'))}-{number:04}",
@@ -186,6 +196,12 @@ class World:
             discontinued=rng.random() < 0.1,
             updated_at=self.moment(day),
         )
+        self.logs.price(product, product["updated_at"], product["unit_price"])
+        return product
+
+    def set_price(self, product: Row, price: Decimal, **more: Any) -> None:
+        product = self.change("products", product, unit_price=price, updated_at=self.moment(self.day), **more)
+        self.logs.price(product, product["updated_at"], price)
 
     def new_order(self, day: dt.date, number: str | None = None) -> Row:
         """An order with its lines, its payment, its shipment, and the stock that it takes."""
@@ -216,7 +232,11 @@ class World:
             self._pay(order, total + (order["shipping_fee"] or 0))
         if order["status"] in ("Shipped", "delivered"):
             self.ship(order)
+        self.logs.statuses(order)
         return order
+
+    def set_status(self, order: Row, status: str) -> None:
+        self.logs.status(self.change("orders", order, status=status), status, self.logs.moment(self.day))
 
     def _new_line(self, order: Row, line: int, day: dt.date) -> Decimal:
         """One line, and what is taken from the store's stock; its net amount with tax."""
@@ -303,6 +323,7 @@ class World:
         """Some events of one visitor; now and then one is recorded twice."""
         rng, visitor = self.random, f"v{self.random.randint(1, 60)}"
         customer = self.pick("customers")["customer_id"] if rng.random() < 0.5 else None
+        at = self.moment(day)
         for event in EVENTS[rng.randint(0, 2) : rng.randint(3, 6)]:
             product = self.pick("products")["product_id"] if rng.random() < 0.7 else None
             payload = {"device": rng.choice(("phone", "desktop", None)), "referrer": rng.choice(REFERRERS)}
@@ -312,12 +333,13 @@ class World:
                 event_type=event,
                 page=rng.choice(PAGES).format(product),
                 product_id=product,
-                occurred_at=self.moment(day),
+                occurred_at=at,
                 payload=json.dumps(payload),
                 seconds=rng.choice((None, 0.5, 3.0, 47.5)),
             )
             for _ in range(2 if rng.random() < 0.05 else 1):
                 self.put("web_events", **row)
+            at += dt.timedelta(minutes=rng.choice(PAUSES))
 
     def new_rates(self, day: dt.date) -> None:
         for code, rate in (("GBP", 1.17), ("CHF", 1.03), ("EUR", 1.0)):

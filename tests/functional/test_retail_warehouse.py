@@ -65,6 +65,15 @@ def test_the_first_load_builds_everything(played: tuple[Engine, list[Round]]) ->
     assert {each.model for each in rounds[0].refreshes} == {model.name for model in Project().maintained}
 
 
+def test_days_pass(played: tuple[Engine, list[Round]]) -> None:
+    """Models that read the clock move with the day, and were last refreshed in the night after the second batch."""
+    engine, rounds = played
+    for done in rounds[1:]:
+        assert {each.mode for each in done.refreshes if each.model in ("orders_overdue", "customer_ages")} == {"incremental"}
+    (night,) = engine.rows("select cast(timestamp'2024-06-23 02:00:00 UTC' as date)")
+    assert engine.rows("select distinct date_add(ordered_on, days_open) from retail.orders_overdue") == [night]
+
+
 def test_types_are_as_declared(played: tuple[Engine, list[Round]]) -> None:
     """What the properties files say of columns, from which the models are planned without Spark."""
     engine, _ = played

@@ -160,7 +160,8 @@ def _without_key(used: Used, aggregated: bool) -> bool:
     return any(all(scan.key is None for scan in operators_of(each, Scan)) for each in used.aggregates) if keyless else False
 
 
-def _newest(used: Used) -> bool:
+def is_newest(used: Used) -> bool:
+    """Whether rows with one number of ROW_NUMBER, or with the first ones, are kept."""
     names = {each.parent.alias for each in used.tree.find_all(exp.Window) if isinstance(each.this, exp.RowNumber) and each.parent}
     return any(isinstance(each.this, exp.Column) and each.this.name in names for each in used.tree.find_all(exp.EQ, exp.LTE))
 
@@ -255,7 +256,7 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
         )
         for each in u.windows
     ),
-    "the latest row of each key": _newest,
+    "the latest row of each key": is_newest,
     "running sums, lag and lead": lambda u: (
         u.has(exp.Lag, exp.Lead)
         or any(call.order and isinstance(call.function, exp.Sum) for each in u.windows for call in each.calls)

@@ -6,6 +6,7 @@ Others are inferred.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,6 +27,7 @@ from dbt_idivm.schema_file import catalog_of
 from dbt_idivm.script.plan import Plan
 
 PROJECT = Path(__file__).resolve().parents[2] / "integration_tests"
+RUN = dt.datetime(2024, 6, 21, 2, tzinfo=dt.UTC)
 OF_SNAPSHOTS = (
     ("dbt_scd_id", "string"),
     ("dbt_updated_at", "timestamp"),
@@ -124,6 +126,8 @@ class Project:
                 source=lambda source, table: f"{source}.{table}",
                 var=self.settings["vars"].__getitem__,
                 is_incremental=lambda: False,
+                run_started_at=RUN,
+                dbt={"current_timestamp": lambda: "current_timestamp()"},
             )
         )
         return Model(path, text.strip(), config, tuple(dict.fromkeys(refs)))

@@ -1,4 +1,5 @@
-"""The models of integration_tests/ are planned as the project says, and use every construct of the support matrix."""
+"""The models of integration_tests/ are planned as the project says. They use every construct of the support matrix, and the idioms
+of real projects."""
 
 from __future__ import annotations
 
@@ -8,11 +9,12 @@ import pytest
 
 from dbt_idivm.support import CONSTRUCTS as SUPPORTED
 from tests.unit.integration_constructs import CONSTRUCTS, FURTHER, OF_INPUTS, Used
+from tests.unit.integration_idioms import IDIOMS
 from tests.unit.integration_project import Model, Project
 
 PROJECT = Project()
 MODELS = PROJECT.maintained
-LEAST_MODELS, LEAST_USES, LONGEST = 80, 3, 40
+LEAST_MODELS, LEAST_USES, LEAST_OF_AN_IDIOM, LONGEST = 80, 3, 5, 40
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +51,12 @@ def test_the_constructs_are_those_of_the_support_matrix() -> None:
 )
 def test_a_construct_is_used_by_several_models(name: str, uses: Callable[[Used], bool], used: list[Used]) -> None:
     assert len([each for each in used if uses(each)]) >= LEAST_USES
+
+
+@pytest.mark.parametrize("name", IDIOMS)
+def test_an_idiom_is_used_by_several_models(name: str, used: list[Used]) -> None:
+    found = [each.model.name for each in used if IDIOMS[name](each)]
+    assert len(found) >= LEAST_OF_AN_IDIOM, found
 
 
 @pytest.mark.parametrize("name", OF_INPUTS)
