@@ -27,6 +27,7 @@ from dbt_idivm.algebra.expressions import as_written, attributes
 from dbt_idivm.algebra.operator import Operator, operators, operators_of
 from dbt_idivm.algebra.types import Type, infer_type, inferred, is_numeric
 from dbt_idivm.errors import Finding, finding
+from dbt_idivm.frontend.lambdas import with_typed_variables
 from dbt_idivm.operators import Aggregate, Project, Window
 
 _EQUATING = (exp.EQ, exp.NullSafeEQ, exp.In)
@@ -89,8 +90,7 @@ def constant_zeros(root: Operator) -> Iterator[Finding]:
                 if name in constants:
                     yield finding(228, what=f"groups by {as_written(constants[name])}, which may be -0.0")
         for name, value in node.defined:
-            reading = _reading(value)
-            found = next((part for part in value.walk() if id(part) not in reading and _may_be_negative(part, types)), None)
+            found = _constant_zero(value, types)
             found = found or next((constants[each] for each in attributes(value) if each in constants), None)
             if found is not None:
                 constants[name] = found
@@ -100,10 +100,21 @@ def constant_zeros(root: Operator) -> Iterator[Finding]:
                 constants[output] = found
 
 
-def _reading(value: exp.Expr) -> set[int]:
+def _constant_zero(value: exp.Expr, types: _Types) -> exp.Expr | None:
+    """The first part of `value` that reads no attribute and may be -0.0; all of `value`, if that part reads variables of lambdas,
+    whose values may be constants."""
+    whole, variables = with_typed_variables(value, types) if value.find(exp.Lambda) is not None else (value, {})
+    known, reading = inferred({**types, **variables}), _reading(whole, variables)
+    found = next((part for part in whole.walk() if id(part) not in reading and _may_be_negative(part, known)), None)
+    return value if found is not None and not variables.keys().isdisjoint(attributes(found)) else found
+
+
+def _reading(value: exp.Expr, variables: _Types) -> set[int]:
     """The ids of the nodes that contain an attribute. Each node is visited once, however many attributes are below it."""
     found: set[int] = set()
     for column in value.find_all(exp.Column):
+        if column.name in variables:
+            continue
         node: exp.Expr | None = column
         while node is not None and id(node) not in found:
             found.add(id(node))
@@ -113,7 +124,7 @@ def _reading(value: exp.Expr) -> set[int]:
 
 def _may_be_negative(node: exp.Expr, types: _Types) -> bool:
     """Whether this is a floating-point constant that may be -0.0."""
-    if not isinstance(node, exp.Condition) or isinstance(node, exp.Literal):
+    if not isinstance(node, exp.Condition) or isinstance(node, exp.Literal | exp.Column):
         return False
     inner, negated = node.unnest(), False
     while isinstance(inner, exp.Cast | exp.Neg):

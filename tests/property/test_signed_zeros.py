@@ -41,10 +41,15 @@ MORE_CONSTANTS = {
     "in a branch": "SELECT n, count(*) AS c FROM (SELECT f AS n FROM t UNION ALL SELECT -0.0D FROM u) GROUP BY n",
     "what is computed": "SELECT n, count(*) AS c FROM (SELECT m * f AS n FROM (SELECT f, -(0e0) AS m FROM t)) GROUP BY n",
     "a function": "SELECT n, count(*) AS c FROM (SELECT k, sin(-0) AS n FROM t) GROUP BY n",
+    "a variable of a lambda over a constant": "SELECT n, count(*) AS c FROM "
+    "(SELECT size(transform(a, x -> CAST(x AS DOUBLE))) AS n FROM (SELECT k, array('-0') AS a FROM t)) GROUP BY n",
+    "a constant in a lambda": "SELECT n, count(*) AS c FROM (SELECT size(transform(array(k), x -> -0.0D)) AS n FROM t) GROUP BY n",
 }
 KEPT = {
     "constants that are no -0.0": "SELECT a, b, c, d, e, count(*) AS n FROM (SELECT 0.0D AS a, -1.5D AS b, CAST(0 AS DOUBLE) AS c, -0.0 AS d, "
     "CAST(NULL AS DOUBLE) AS e FROM t) GROUP BY a, b, c, d, e",
+    "variables of lambdas that are no floats": "SELECT p, count(*) AS n FROM "
+    "(SELECT size(filter(array(k, 2), x -> x + 1 > 2)) AS p FROM t) GROUP BY p",
     "constants that no group is made by": "SELECT k, -0.0D AS n, max(-0.0D) AS m FROM t GROUP BY k",
     "no equality": f"SELECT k FROM t WHERE {_MINUS} AND f < 1",
     "numbers are compared": "SELECT k, f FROM t WHERE f = 0.0D AND f * 2 < 1 AND CAST(f AS INT) = 0 AND coalesce(round(f, 1), 1) <= 0",
