@@ -4,5 +4,5 @@ FROM (
     FROM {{ source('retail', 'price_log') }}
     WHERE price IS NOT NULL
 ) t
-JOIN {{ ref('stg_products') }} p ON p.product_id = t.product_id
+LEFT JOIN {{ ref('stg_products') }} p ON p.product_id = t.product_id
 WHERE t.rn = 1
