@@ -738,6 +738,14 @@ CODES: tuple[ErrorCode, ...] = (
         "complete. Otherwise a refresh compares two versions, here {from_version} and {to_version}, which could not be read",
         "report this to the developers of the writer, or write the table with another one; the next refresh is incremental again",
     ),
+    ErrorCode(
+        "IDIVM-428",
+        "full refresh",
+        "the key ({key}) of {source}, which was found in its data, does not hold any more",
+        "no test and no constraint declares it: all rows had different values when the view was built. At version {version} {what}",
+        "nothing: the view is maintained without this key from now on. Declare a key of {source}, or set `keys: declared` so that "
+        "none is looked for",
+    ),
     # 5xx: connections
     ErrorCode(
         "IDIVM-501",

@@ -9,7 +9,7 @@ from typing import Any
 from dbt_idivm.definition.request import Ignored, KeyCandidate
 from dbt_idivm.key_tests import said
 from dbt_idivm.relation_name import as_named, names_of
-from dbt_idivm.settings import own_config
+from dbt_idivm.settings import OTHERS, own_config
 
 Node = Mapping[str, Any]
 # Views and ephemeral models are expanded: their inputs are inputs of the model as well.
@@ -160,7 +160,7 @@ def _configured(model: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The entries of `keys` in a model's config. Values that are not columns are skipped; they are reported elsewhere."""
     keys = own_config(model).get("keys")
     for written, columns in (keys if isinstance(keys, Mapping) else {}).items():
-        if isinstance(columns, str | list | tuple):
+        if written != OTHERS and isinstance(columns, str | list | tuple):
             yield str(written), (columns,) if isinstance(columns, str) else tuple(map(str, columns))
 
 

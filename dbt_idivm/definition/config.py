@@ -11,8 +11,10 @@ from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.frontend.user_functions import is_built_in
 from dbt_idivm.relation_name import as_named, name_parts
+from dbt_idivm.settings import OTHERS, by_input
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, WayName
 
+FINDING = ("auto", "declared")  # words for `keys`
 CHOOSING = ("auto", "incremental")  # strategies that choose the cheapest way for each refresh
 # key → accepted values; None: checked by a function of its own
 _CHOICES: Mapping[str, tuple[str, ...] | None] = {
@@ -48,7 +50,8 @@ _ICEBERG = ("delta.enableicebergcompat", "delta.universalformat")
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The user's settings for a model. `keys` names inputs as the user writes them in `ref` and `source`."""
+    """The user's settings for a model. `keys` names inputs as the user writes them in `ref` and `source`. `finds_keys`: whether
+    keys of other inputs may be found in their data."""
 
     strategy: str = "auto"
     on_unsupported: str = "full"
@@ -59,6 +62,7 @@ class ModelConfig:
     ties: str = "keep"
     caches: Caches = "auto"
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    finds_keys: bool = True
     unique_key: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
     deterministic_functions: tuple[str, ...] = ()  # by name (`relation_name.py`)
@@ -121,6 +125,12 @@ class ModelConfig:
         return self.keeps_times and not isinstance(self.caches, tuple)
 
     @property
+    def looks_for_keys(self) -> bool:
+        """Whether keys are looked for where none is declared. Each change has to be checked then, because nobody vouches for the
+        key."""
+        return self.finds_keys and self.verify == "always"
+
+    @property
     def chooses_caches(self) -> bool:
         """Whether intermediate caches are chosen by cost."""
         return self.may_rebuild and self.caches == "auto"
@@ -158,12 +168,15 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
     ]
     if findings:
         raise IdivmError(findings)
+    keys = dict(by_input(ours.get("keys") or {}))
+    others = str(keys.pop(OTHERS, None) or "auto").lower()
     chosen = {key: str(ours[key]).lower() for key, values in _CHOICES.items() if values is not None and ours.get(key) is not None}
     return ModelConfig(
         **chosen,
         **{key: _word(dbts[key]) for key in _DBT_CHOICES if key in dbts},
         caches=caches_of("auto" if ours.get("caches") is None else ours["caches"]),
-        keys={str(name): names(columns) for name, columns in (ours.get("keys") or {}).items()},
+        keys={str(name): names(columns) for name, columns in keys.items()},
+        finds_keys=others == "auto",
         unique_key=names(ours.get("unique_key") or dbts.get("unique_key")),
         cluster_by=names(ours.get("cluster_by")),
         deterministic_functions=tuple(dict.fromkeys(map(as_named, names(ours.get("deterministic_functions"))))),
@@ -220,9 +233,14 @@ def _columns(key: str, value: Any) -> list[Finding]:
 
 
 def _keys(key: str, value: Any) -> list[Finding]:
-    if isinstance(value, Mapping) and all(isinstance(v, str) or _is_list_of_names(v) for v in value.values()):
+    given = by_input(value)
+    if isinstance(given, Mapping) and all(
+        (isinstance(v, str) and v.lower() in FINDING) if name == OTHERS else isinstance(v, str) or _is_list_of_names(v)
+        for name, v in given.items()
+    ):
         return []
-    return [_not_accepted(key, value, "a mapping from inputs, written as in `ref` and `source`, to lists of columns")]
+    wanted = f"{listed(FINDING)}, or a mapping from inputs, written as in `ref` and `source`, to lists of columns"
+    return [_not_accepted(key, value, wanted)]
 
 
 def _caches(key: str, value: Any) -> list[Finding]:

@@ -1,16 +1,18 @@
 """Choose the key that identifies the rows of an input.
 
-Order of preference: the model's config; what dbt declares (constraints, tests); the IDs of an upstream view of ours. Only the
-last needs no check as long as nobody else wrote to that view, because these IDs are unique by construction.
+Order of preference: the model's config; what dbt declares (constraints, tests); the IDs of an upstream view of ours; a key that
+was found in the data (ADR 0063). Only IDs of an upstream view need no check as long as nobody else wrote to that view, because
+they are unique by construction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt_idivm.algebra.types import is_float, type_of
 from dbt_idivm.definition.facts import Facts, Table
+from dbt_idivm.definition.found_keys import FOUND, may_identify
 from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.relation_name import as_named, names_of
@@ -18,15 +20,23 @@ from dbt_idivm.relation_name import as_named, names_of
 
 @dataclass(frozen=True)
 class Key:
-    """A key of an input. `declared`: where it was declared. A `trusted` key is not checked."""
+    """A key of an input. `declared`: where it was declared. A `trusted` key is not checked. `found`: nobody has declared it, so a
+    view is rebuilt without it where it does not hold."""
 
     columns: tuple[str, ...]
     declared: str
     trusted: bool = False
+    found: bool = False
 
 
-def choose_keys(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], facts: Facts) -> dict[str, Key]:
-    """Relation name → key, for the inputs that have one. `configured`: the `keys` of the model's config.
+def choose_keys(
+    request: ModelRequest,
+    configured: Mapping[str, tuple[str, ...]],
+    facts: Facts,
+    found_keys: Mapping[str, tuple[str, ...]] | None = None,
+) -> dict[str, Key]:
+    """Relation name → key, for the inputs that have one. `configured`: the `keys` of the model's config. `found_keys`: relation
+    name → columns of the key that was found in its data; used where no key is declared.
 
     A configured key of a relation that the model does not read is ignored if it is one of the project. Raises IDIVM-103 and
     IDIVM-304 for unknown relations and columns.
@@ -36,7 +46,7 @@ def choose_keys(request: ModelRequest, configured: Mapping[str, tuple[str, ...]]
     for name, found in facts.tables.items():
         chosen = _configured(request, configured, name)
         if chosen is None:
-            chosen = _declared(request, found) or _upstream(found)
+            chosen = _declared(request, found) or _upstream(found) or _found(found, (found_keys or {}).get(name, ()))
         else:
             findings.extend(_missing_columns(found, chosen))
         if chosen is not None and chosen.columns and not _is_blurred(found, chosen):
@@ -44,6 +54,17 @@ def choose_keys(request: ModelRequest, configured: Mapping[str, tuple[str, ...]]
     if findings:
         raise IdivmError(findings)
     return keys
+
+
+def without_declared_key(
+    request: ModelRequest, configured: Mapping[str, tuple[str, ...]], facts: Facts
+) -> tuple[Table, ...]:
+    """The inputs of which neither a key is known, nor that they have none: a key of them may be found."""
+    return tuple(
+        found
+        for name, found in facts.tables.items()
+        if _configured(request, configured, name) is None and _declared(request, found) is None and _upstream(found) is None
+    )
 
 
 def _configured(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], relation: str) -> Key | None:
@@ -72,6 +93,14 @@ def _upstream(found: Table) -> Key | None:
     if not found.ids or not set(found.ids) <= {attribute.name for attribute in found.columns}:
         return None
     return Key(found.ids, "the IDs of an upstream view", found.has_unique_ids)
+
+
+def _found(found: Table, columns: tuple[str, ...]) -> Key | None:
+    """The key that was found; None if there is none, or the table no longer has such columns."""
+    types = {attribute.name: attribute.type for attribute in found.columns}
+    if not columns or not all(name in types and may_identify(types[name]) for name in columns):
+        return None
+    return Key(columns, FOUND, found=True)
 
 
 def _is_blurred(found: Table, key: Key) -> bool:
@@ -115,4 +144,4 @@ def _spelt(found: Table, key: Key) -> Key:
     """The key with its columns spelled as in the table."""
     spelling: Mapping[str, str] = {attribute.name.lower(): attribute.name for attribute in found.columns}
     columns = tuple(spelling.get(name.lower(), name) for name in key.columns)
-    return Key(tuple(dict.fromkeys(columns)), key.declared, key.trusted)
+    return replace(key, columns=tuple(dict.fromkeys(columns)))

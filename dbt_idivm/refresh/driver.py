@@ -30,6 +30,7 @@ from dbt_idivm.refresh.apply.watermark import Outnumbered
 from dbt_idivm.refresh.catalog.state import NEVER, Kept
 from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
 from dbt_idivm.refresh.checks import plan_proof
+from dbt_idivm.refresh.checks.keys import BrokenKey
 from dbt_idivm.refresh.decide.adapting import adapting
 from dbt_idivm.refresh.decide.caching import reconsidered
 from dbt_idivm.refresh.decide.choose import Decision, decide
@@ -46,7 +47,7 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Outcome, Reply, Statement
 from dbt_idivm.refresh.upkeep.auxiliary_tables import drop_obsolete
 from dbt_idivm.refresh.upkeep.shared_caches import drop_unused
-from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache, run
+from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache, run, with_found_keys
 
 _TELLING = 10.0  # seconds from which the duration of a build is representative
 
@@ -77,6 +78,22 @@ def _bring_up_to_date(job: Job, stored: StoredView, *, is_adapted: bool = False)
     adapted = None if is_adapted else (yield from _adapted(view))
     if adapted is not None:
         return adapted
+    if view.reason is not None:
+        view = yield from with_found_keys(view, view.reason)
+    try:
+        return (yield from _maintained(view))
+    except BrokenKey as broken:
+        view = yield from with_found_keys(view, broken.findings[0])
+    try:
+        return (yield from _maintained(view))
+    except BrokenKey as broken:  # of an input that is read at a newer version than the keys were looked for
+        return (yield from _maintained((yield from with_found_keys(view, broken.findings[0], {}))))
+
+
+def _maintained(view: Observed) -> Steps[Outcome]:
+    """Bring the caches of the view up to date, and the view itself. Raises BrokenKey if a key that nobody declared does not
+    hold."""
+    job, stored = view.work.job, view.work.stored
     try:
         reading, upkeep = yield from _with_caches(job, view)
     except EngineFailure as failure:
@@ -86,8 +103,12 @@ def _bring_up_to_date(job: Job, stored: StoredView, *, is_adapted: bool = False)
         return (yield from _without_failing_cache(view, failure))
     decided = yield from _decided(reading)
     kept, change = reconsidered(decided, upkeep)
+    if view.reason is None and isinstance(decided.action, Finding) and decided.work.unverified is None:
+        again = yield from with_found_keys(view, decided.action)
+        if again.work.planned.found != view.work.planned.found:
+            return (yield from _maintained(again))
     if change is not None:
-        changed = yield from _changed(job, stored, kept, change)
+        changed = yield from _changed(view, kept, change)
         if isinstance(changed, Outcome):
             return changed
         kept = changed
@@ -113,17 +134,18 @@ def _adapted(view: Observed) -> Steps[Outcome | None]:
     return migrated(job, how.work.planned, done, how.found.summary, Effect(taken.written, taken.updated, taken.deleted))
 
 
-def _changed(job: Job, stored: StoredView, kept: Kept, change: Finding) -> Steps[Outcome | Kept]:
+def _changed(before: Observed, kept: Kept, change: Finding) -> Steps[Outcome | Kept]:
     """Rebuild the view with other caches. If that fails, which the user did not ask for, nothing changes except which caches are
     tried next time: these are returned."""
-    view = yield from keeping(job, stored, kept, change)
+    job, stored = before.work.job, before.work.stored
+    view = yield from keeping(before, kept, change)
     if view.work.planned.kept != kept:
         return NEVER
     try:
         reading, _ = yield from _with_caches(job, view)
         return (yield from _rebuild(reading, reading.work, change))
     except (EngineFailure, IdivmError) as failure:
-        if not kept.subviews or isinstance(failure, caches.Overtaken | NotAlone | Outnumbered):
+        if not kept.subviews or isinstance(failure, caches.Overtaken | NotAlone | Outnumbered | BrokenKey):
             raise
         names = ", ".join(cache.table for cache in view.work.planned.caches)
         job.warnings.append(f"{job.request.name}: {names} was to be kept, but cannot be: {_first_line(failure)}")
@@ -141,7 +163,7 @@ def _without_failing_cache(view: Observed, failure: EngineFailure | RefusedWithC
     job, planned = view.work.job, view.work.planned
     if planned.kept.subviews:
         why = finding(422, caches=", ".join(cache.table for cache in planned.caches), message=_first_line(failure))
-        view = yield from keeping(job, view.work.stored, NEVER, why)
+        view = yield from keeping(view, NEVER, why)
         job.client.invocation.use(job.request.relation, ())
         return (yield from _rebuild(view, view.work, why))
     assert isinstance(failure, EngineFailure)

@@ -12,6 +12,7 @@ from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.build import all_inputs
 from dbt_idivm.refresh.apply.incremental import input_changes, rendered, strategy
 from dbt_idivm.refresh.catalog.stored_view import StoredView
+from dbt_idivm.refresh.checks.keys import BrokenKey
 from dbt_idivm.refresh.decide.adapting import Adapting, adapting, estimated
 from dbt_idivm.refresh.decide.caching import reconsidered
 from dbt_idivm.refresh.decide.choose import Decision, Ready, decide
@@ -48,6 +49,15 @@ def _foreseen(job: Job, stored: StoredView) -> Steps[Forecast]:
     adapted = yield from adapting(view)
     if adapted is not None:
         return _adapted(adapted)
+    try:
+        return (yield from _maintained(view))
+    except BrokenKey as broken:
+        return _rebuild(view.work, broken.findings[0])
+
+
+def _maintained(view: Observed) -> Steps[Forecast]:
+    """As `driver._maintained`."""
+    job, stored = view.work.job, view.work.stored
     for cache in view.work.planned.caches:
         work = yield from caches.work_on(job, view.work.planned, cache)
         first = yield from decide((yield from observe_stored(work)))
@@ -56,7 +66,7 @@ def _foreseen(job: Job, stored: StoredView) -> Steps[Forecast]:
         view = yield from reading_cache(view, cache, work.stored, _input_changes(first.work, first.action))
     decided = yield from decide(view)
     kept, change = reconsidered(decided, 0.0)  # caches that have work to do are not forecast
-    if change is not None and (yield from keeping(job, stored, kept, change)).work.planned.kept == kept:
+    if change is not None and (yield from keeping(view, kept, change)).work.planned.kept == kept:
         return _rebuild(decided.work, change)
     if not isinstance(decided.action, Ready):
         return replace(_rebuild(decided.work, decided.action), cost=_cost(decided.choice))

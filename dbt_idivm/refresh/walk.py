@@ -8,6 +8,7 @@ from typing import Literal
 
 from dbt_idivm.definition.config import model_config
 from dbt_idivm.definition.fingerprint import LAYOUT
+from dbt_idivm.definition.keys import without_declared_key
 from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import Finding, IdivmError, finding, listed
 from dbt_idivm.operators.scan import Attribute
@@ -28,10 +29,12 @@ from dbt_idivm.refresh.catalog.stored_view import (
     shows_its_table,
 )
 from dbt_idivm.refresh.catalog.user_functions import describe_function
+from dbt_idivm.refresh.checks.found_keys import find_keys
 from dbt_idivm.refresh.decide.difference import request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_stored
 from dbt_idivm.refresh.decide.outcome import Result, named, outcome
+from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.decide.planning import plan_model
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
@@ -204,9 +207,31 @@ def reading_cache(view: Observed, cache: Cache, before: StoredView, inputs: Mapp
     return replace(view, work=replace(view.work, planned=planned))
 
 
-def keeping(job: Job, stored: StoredView, kept: Kept, why: Finding) -> Steps[Observed]:
+def keeping(view: Observed, kept: Kept, why: Finding) -> Steps[Observed]:
     """The view with other caches, to be rebuilt for the reason `why`."""
-    return Observed(Work(job, stored, (yield from plan_model(job, stored, kept))), why)
+    work = view.work
+    planned = yield from plan_model(work.job, work.stored, kept, work.planned.found)
+    return Observed(Work(work.job, work.stored, planned), why)
+
+
+def with_found_keys(view: Observed, why: Finding, found: Mapping[str, tuple[str, ...]] | None = None) -> Steps[Observed]:
+    """The view with the keys that nobody has declared and that its inputs have now, to be rebuilt for the reason `why`. `found`:
+    these keys, if they are not to be looked for."""
+    work = view.work
+    if found is None:
+        found = yield from _found_keys(work.job, work.planned)
+    if found == work.planned.found:
+        return replace(view, reason=why)
+    return Observed(Work(work.job, work.stored, (yield from plan_model(work.job, work.stored, found_keys=found))), why)
+
+
+def _found_keys(job: Job, planned: Planned) -> Steps[dict[str, tuple[str, ...]]]:
+    """Look for keys of the inputs of which none is declared. Without a plan none are needed."""
+    if planned.plan is None or not job.config.looks_for_keys:
+        return {}
+    read = planned.plan.base_tables
+    open_ = without_declared_key(job.request, job.config.keys, planned.inputs.for_definition)
+    return (yield from find_keys(job.client, planned.inputs.tables, [each for each in open_ if each.table in read]))
 
 
 def _pin_again(job: Job, why: str) -> Steps[None]:

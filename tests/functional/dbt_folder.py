@@ -18,8 +18,8 @@ class DbtFolder:
     root: Path
 
     def __post_init__(self) -> None:
-        # tables of tests are so small that `auto` would rebuild them
-        self.configure(models={"+meta": {"idivm": {"strategy": "id"}}})
+        # Tables of tests are so small that `auto` would rebuild them. Those without a declared key are to have none.
+        self.configure(models={"+meta": {"idivm": {"strategy": "id", "keys": "declared"}}})
 
     def configure(self, **settings: Any) -> None:
         """Write dbt_project.yml, in place of the one before: what each project needs, and these settings."""

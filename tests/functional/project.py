@@ -115,7 +115,7 @@ class Project(Schema):
         self, name: str, sql: str, keys: Mapping[str, Any] | None = None, dbt: Mapping[str, Any] | None = None, **config: Any
     ) -> ModelRequest:
         """`keys` are declared ones: table → columns. `config` is the model's own; without a strategy it is `id`, by which tables
-        are maintained however small they are."""
+        are maintained however small they are; without `keys` other tables have none, although one could be found."""
         declared = {
             f"{self.schema}.{table}": (KeyCandidate(tuple(columns), "primary key constraint"),)
             for table, columns in (keys or {}).items()
@@ -125,7 +125,7 @@ class Project(Schema):
             self.schema,
             name,
             self.within(sql),
-            {"idivm": {"strategy": "id", **config}, "dbt": dict(dbt or {})},
+            {"idivm": {"strategy": "id", "keys": "declared", **config}, "dbt": dict(dbt or {})},
             declared,
             session={"ansi": "true", "time_zone": "UTC"},
         )

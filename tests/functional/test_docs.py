@@ -92,10 +92,10 @@ def test_what_dbt_docs_shows(sources: Any) -> None:
     assert facts(tables["hidden.cust"]) == {}
     # the manifest, where the user's own words stay as they are
     assert nodes["joined"]["meta"] == {
-        "idivm": {"strategy": "id"},
+        "idivm": {"strategy": "id", "keys": "declared"},
         **{name: joined[name] for name in ("idivm_maintenance", "idivm_ids", "idivm_hidden_columns")},
     }
-    assert nodes["joined"]["config"]["meta"] == {"idivm": {"strategy": "id"}}
+    assert nodes["joined"]["config"]["meta"] == {"idivm": {"strategy": "id", "keys": "declared"}}
     assert nodes["joined"]["columns"]["id"]["meta"] == {"a": 1, "idivm_id": "id, idivm__c__id identify a row together"}
     assert nodes["joined"]["columns"]["id"]["description"] == "own" and nodes["joined"]["columns"]["name"]["meta"] == {}
     assert nodes["drawn"]["meta"]["idivm_maintenance"] == drawn["idivm_maintenance"]

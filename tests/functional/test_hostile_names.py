@@ -279,7 +279,7 @@ def test_nothing_is_run_that_is_a_text(new_project: Callable[[], Any]) -> None:
     project.configure(
         **{"query-comment": {"comment": evil.replace("*/", "* /").replace("\n", " "), "append": True}},
         quoting={"identifier": True, "schema": True},
-        models={"+meta": {"idivm": {"strategy": "id"}}},
+        models={"+meta": {"idivm": {"strategy": "id", "keys": "declared"}}},
     )
     project.spark.sql(
         f"create table {victim} (id int, `order id` int, `a;b--` int, v int) using delta {properties(**FEED, **MAPPING)}"

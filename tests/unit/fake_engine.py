@@ -391,14 +391,15 @@ def drive(engine: FakeEngine, steps: Generator[Statement, Reply, Any]) -> Any:
 
 
 def model(sql: str, unique: dict[str, str] | None = None, **config: Any) -> ModelRequest:
-    """`config`: without a strategy it is `id`, by which the tables of tests are maintained however small they are."""
+    """`config`: without a strategy it is `id`, by which the tables of tests are maintained however small they are; without `keys`,
+    tables have the declared ones only."""
     declared = {f"main.{table}": (KeyCandidate((column,), "test unique"),) for table, column in (unique or {}).items()}
     return ModelRequest(
         "v",
         "main",
         "v",
         sql,
-        {"idivm": {"strategy": "id", **config}},
+        {"idivm": {"strategy": "id", "keys": "declared", **config}},
         declared,
         {"main.o": "orders"},
         session={"ansi": "true", "time_zone": "UTC"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,9 +22,9 @@ from dbt.adapters.idivm.dropped_constraints import dropped
 from dbt.adapters.idivm.engine_errors import engine_message, is_engine_exception
 from dbt.adapters.idivm.project_access import DATABRICKS, OWN, credentials_of, execute, open_handle, project_options
 from dbt_idivm.artifacts import artifacts
-from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
+from dbt_idivm.declared_keys import KeyIndex, Node, relation_names, written_name
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.upkeep.examine import Check, examine_input, examine_keys, examine_rights
+from dbt_idivm.refresh.upkeep.examine import Check, examine_input, examine_keys, examine_rights, found_keys
 from dbt_idivm.refresh.upkeep.examine_engine import examine_engine
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.schema_file import SchemaFileError
@@ -124,10 +124,14 @@ def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | N
         )
         return
     keys = KeyIndex(manifest)
+    models = [
+        node
+        for node in manifest["nodes"].values()
+        if node["resource_type"] == "model" and node["config"].get("materialized") == "idivm"
+    ]
+    there = {each for node in models for each in _found_keys(handle, client, node).items()}
     seen: set[str] = set()
-    for node in manifest["nodes"].values():
-        if node["resource_type"] != "model" or node["config"].get("materialized") != "idivm":
-            continue
+    for node in models:
         for found in keys.inputs(node).values():
             if found["unique_id"] in seen:
                 continue
@@ -135,10 +139,17 @@ def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | N
             declared = [", ".join(each.columns) for each in keys.declared(found)]
             name = next(iter(relation_names(found)))
             if found.get("config", {}).get("materialized") != "idivm":
-                yield drive(handle, examine_input(client, name, written_name(found), declared, every))
+                of_data = next((columns for relation, columns in there if relation in relation_names(found)), ())
+                yield drive(handle, examine_input(client, name, written_name(found), declared, every, of_data))
             ignored = (*keys.ignored(found), *dropped(found, project_dir))
             yield from drive(handle, examine_keys(client, name, written_name(found), keys.declared(found), ignored))
     yield from (Check(f"key {each.what}", "warning", each.why, each.do) for each in keys.unused())
+
+
+def _found_keys(handle: Any, client: Client, node: Node) -> Mapping[str, tuple[str, ...]]:
+    """Input → the key that was found in its data, for a model that was built."""
+    view = next(relation_names(node), None)
+    return {} if view is None else drive(handle, found_keys(client, view))
 
 
 def _message(problem: Exception) -> str:

@@ -61,6 +61,7 @@ def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | N
         unverified=work.unverified or {},
         functions=digests_of(planned.inputs.functions),
         kept=planned.kept,
+        found=planned.found,
         note=work.note,
         layouts={each.table: each.facts.layout for each in planned.inputs.tables.values()},
         writes=writes_after(before),

@@ -67,7 +67,8 @@ class State:
     `checked`: every key was looked up when the view was built and by each refresh since, except those in
     `unverified`: input → its version when its key was last looked up, if rebuilds have not done so since (ADR 0022). `layouts`:
     table → how its files stored the columns when it was described. `writes`: number of refreshes since the rows were built.
-    `kept`: caches chosen by cost. `former`: caches of the previous state, which may still exist if the run was interrupted.
+    `kept`: caches chosen by cost. `found`: input → columns of its key that nobody declared and that was found in its data
+    (ADR 0063). `former`: caches of the previous state, which may still exist if the run was interrupted.
     `times`: column that has the time of writing → its definition. `clock`: the time, and the values of the clock at it.
     `note`: message of the commit to people; it is ignored when states are compared.
     """
@@ -86,6 +87,7 @@ class State:
     unverified: Mapping[str, Consumed] = field(default_factory=dict)
     functions: Mapping[str, str] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept)
+    found: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     layouts: Mapping[str, str] = field(default_factory=dict)
     writes: int = 0
     former: tuple[str, ...] = ()
@@ -122,7 +124,7 @@ class State:
     def json(self) -> str:
         """One line of ASCII without `$` and without SQL quotes and comments. It is sent in a SET command, and Spark may
         substitute variables in its text."""
-        left_out = {"note", *(() if self.times else ("times",)), *(() if self.clock else ("clock",))}
+        left_out = {"note", *(name for name in ("times", "clock", "found") if not getattr(self, name))}
         state = {name: value for name, value in asdict(self).items() if name not in left_out}
         parts = ({MARK: FORMAT, **state}, self.note.said)
         text = " ".join(json.dumps(each, ensure_ascii=True, separators=(",", ":"), sort_keys=True) for each in parts if each)
@@ -157,6 +159,7 @@ def _state(found: dict[str, Any], of_commit: Note) -> State | None:
             note=of_commit,
             former=tuple(found.pop("former", ())),
             times=dict(found.pop("times", {})),
+            found={name: tuple(columns) for name, columns in found.pop("found", {}).items()},
             clock=None if clock is None else Clock(**clock),
             kept=Kept(tuple(kept.get("subviews", ())), float(kept.get("saved", 0)), int(kept.get("failures", 0))),
             sizes={name: size for name, size in read.items() if size is not None},

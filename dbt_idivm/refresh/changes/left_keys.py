@@ -18,7 +18,7 @@ from dbt_idivm.refresh.changes.moves import Move, move_over
 from dbt_idivm.refresh.changes.proving import proved
 from dbt_idivm.refresh.changes.read import or_gap
 from dbt_idivm.refresh.changes.verify_keys import SAMPLE, repeated_new_key
-from dbt_idivm.refresh.checks.keys import KeyedInput, example, repeated_at
+from dbt_idivm.refresh.checks.keys import KeyedInput, example, lost_key, repeated_at
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 
@@ -39,6 +39,8 @@ def verify_left(client: Client, inputs: Sequence[KeyedInput], state: State, veri
         values = yield from or_gap(move, _repeated(client, each, each.key, move, rows, SAMPLE if verify == "sample" else None))
         if isinstance(values, Finding):
             return values
+        if values is not None and each.key.found:
+            return lost_key(name, each.key, move.to_version, values)
         if values is not None:
             return finding(
                 419, key=", ".join(each.key.columns), source=name, version=move.to_version, example=example(each.key, values)

@@ -25,7 +25,7 @@ from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.feed_proof import Doubt, is_inferred
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import ChangedKeys, ProvenDiff, netted_keys
-from dbt_idivm.refresh.checks.keys import INPUT, KeyedInput, broken_inputs, example, numbered
+from dbt_idivm.refresh.checks.keys import INPUT, KeyedInput, broken_inputs, broken_key, example, is_broken, numbered
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.engine.together import MOST_CELLS, grouped
@@ -63,7 +63,7 @@ class _New(NamedTuple):
 
 def verify_change(client: Client, changed: Changed, verify: str, keys: ChangedKeys | None = None) -> Steps[None]:
     """Check an input's key against the net diff of its table. `verify`: the model's setting. `keys`: the changed keys, if they
-    were queried. Raises IDIVM-306."""
+    were queried. Raises IDIVM-306, and BrokenKey."""
     found, key, move = changed.keyed.found, changed.keyed.key, changed.read.move
     if key is None or key.trusted:
         return
@@ -102,7 +102,7 @@ def _limit(verify: str) -> int | None:
 
 
 def _question(move: Move, key: Key, limit: int | None) -> Hashable:
-    return move.question("key change", key.columns, limit)
+    return move.question("found key change" if key.found else "key change", key.columns, limit)
 
 
 class _Fetched(NamedTuple):
@@ -134,16 +134,17 @@ def look_up_together(client: Client, inputs: Iterable[Changed], verify: str) -> 
     Keys of one statement have the same types. `verify_change` looks up the others alone: those that are broken, all if the
     statement fails, and those that are in no group.
     """
-    found: dict[tuple[str, ...], dict[Hashable, _Fetched]] = {}
+    found: dict[tuple[object, ...], dict[Hashable, _Fetched]] = {}
     for changed in inputs if verify != "none" else ():
         fetched = _fetched_keys(changed, _limit(verify))
         if fetched is not None and not client.invocation.knows(fetched.asked):
-            found.setdefault(fetched.types, {})[fetched.asked] = fetched
+            found.setdefault((fetched.key.found, *fetched.types), {})[fetched.asked] = fetched
     for alike in found.values():
         for group in grouped(sorted(alike.values(), key=lambda each: each.cells), _fit):
             parts = [_of_input(client, number, *each) for number, each in enumerate(group)]
             label = f"check new keys of {len(group)} tables, {group[0].found.table} to {group[-1].found.table}"
-            broken = yield from broken_inputs(client, parts, numbered("k", group[0].key.columns), label)
+            names = numbered("k", group[0].key.columns)
+            broken = yield from broken_inputs(client, parts, names, label, found=group[0].key.found)
             for number, each in enumerate(group):
                 if broken is not None and number not in broken:
                     client.invocation.remember(each.asked, None)
@@ -174,6 +175,9 @@ def _of_input(client: Client, number: int, found: Input, key: Key, move: Move, n
 
 
 def violation(found: Input, key: Key, version: int, values: tuple[Any, ...]) -> IdivmError:
+    """IDIVM-306; BrokenKey for a key that nobody declared."""
+    if key.found:
+        return broken_key(found.name, key, version, values)
     return IdivmError(
         finding(
             306,
@@ -187,13 +191,13 @@ def violation(found: Input, key: Key, version: int, values: tuple[Any, ...]) -> 
 
 
 def _new_keys(found: Input, key: Key, move: Move, diff: NetDiff) -> tuple[Row, ...] | None:
-    """The keys that only post-state rows have; None if they have to be read from the feed. Raises IDIVM-306 if one occurs
-    twice."""
+    """The keys that only post-state rows have; None if they have to be read from the feed. Raises IDIVM-306 if one occurs twice,
+    and BrokenKey, also for a NULL in a key that nobody declared."""
     if isinstance(diff, FeedDiff) or not set(key.columns) <= set(diff.columns):
         return None
     plus, minus = _by_key(diff, key, 1), _by_key(diff, key, -1)
     for values, count in plus.items():
-        if count > 1:
+        if count > 1 or (key.found and None in values):
             raise violation(found, key, move.to_version, values)
     return tuple(values for values in plus if values not in minus)
 
@@ -223,7 +227,7 @@ def _repeated(client: Client, found: Input, key: Key, move: Move, new: _New) -> 
     query = (
         _stored_rows(client, found, key, move, new, names)
         .group_by(*(name.copy() for name in names))
-        .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
+        .having(is_broken(name.copy() for name in names if key.found))
         .limit(1)
     )
     label = f"check new keys ({', '.join(key.columns)}) of {move.table}"

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.definition.keys import Key
-from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.refresh.engine.together import grouped, read_together
+from dbt_idivm.refresh.engine.together import MOST_TABLES, read_together
 
 COUNT, INPUT = "idivm_count", "idivm_input"
 
@@ -31,10 +32,11 @@ class KeyedInput:
 def verify_all(client: Client, inputs: Mapping[str, Input], keys: Mapping[str, Key]) -> Steps[None]:
     """Verify the keys of inputs, by their names, over the whole tables at their pinned versions, each once per invocation.
 
-    Keys of the same types are verified by one statement; those that it finds to be broken are queried again. Raises IDIVM-305.
+    Keys of the same types are verified by one statement; those that it finds to be broken are queried again. Raises IDIVM-305,
+    and BrokenKey.
     """
     for group in _alike(client, inputs, keys):
-        unique = yield from _unique(client, group)
+        unique = (yield from unique_of(client, group)) or ()
         for each in unique:
             client.invocation.remember(each.asked, None)
     for name, key in keys.items():
@@ -42,45 +44,70 @@ def verify_all(client: Client, inputs: Mapping[str, Input], keys: Mapping[str, K
 
 
 def verify(client: Client, found: Input, key: Key) -> Steps[None]:
-    """Verify a key over the whole table at its pinned version, once per invocation. Raises IDIVM-305."""
+    """Verify a key over the whole table at its pinned version, once per invocation. Raises IDIVM-305, and BrokenKey."""
     if key.trusted or found.version is None:
         return
     broken = yield from repeated_at(client, found.table, found.version, key)
     if broken is not None:
-        raise not_unique(found.name, key, broken)
+        raise broken_key(found.name, key, found.version, broken[1]) if key.found else not_unique(found.name, key, broken)
 
 
-class _Check(NamedTuple):
-    """A key that is to be verified over a version of a table."""
+class BrokenKey(IdivmError):
+    """IDIVM-428: a key that was found in the data does not hold. The view has to be rebuilt without it."""
+
+
+def broken_key(relation: str, key: Key, version: int, values: tuple[Any, ...]) -> BrokenKey:
+    """The error for a found key that does not hold since `version`: `values` occur more than once, or one of them is NULL."""
+    return BrokenKey(lost_key(relation, key, version, values))
+
+
+def lost_key(relation: str, key: Key, version: int, values: tuple[Any, ...]) -> Finding:
+    """The reason to rebuild; see `broken_key`."""
+    nulls = [name for name, value in zip(key.columns, values, strict=True) if value is None]
+    what = f"{nulls[0]} is NULL" if nulls else f"{example(key, values)} occurs more than once"
+    return finding(428, key=", ".join(key.columns), source=relation, version=version, what=what)
+
+
+class Check(NamedTuple):
+    """A key that is to be verified over a version of a table. A `found` key must not be NULL in any of its columns, either."""
 
     table: str
     version: int
     columns: tuple[str, ...]
+    found: bool = False
 
     @property
     def asked(self) -> Hashable:
         """What an invocation remembers the answer by."""
-        return ("key", self.table, self.columns, self.version)
+        return ("found key" if self.found else "key", self.table, self.columns, self.version)
 
 
-def _alike(client: Client, inputs: Mapping[str, Input], keys: Mapping[str, Key]) -> Iterator[Sequence[_Check]]:
-    """Groups of keys of the same types that are to be verified."""
-    found: dict[tuple[str, ...], dict[_Check, None]] = {}
+def _alike(client: Client, inputs: Mapping[str, Input], keys: Mapping[str, Key]) -> Iterator[Sequence[Check]]:
+    """Groups of at least two keys that are to be verified, and that one statement can verify."""
+    checks = []
     for name, key in keys.items():
         table, version = inputs[name].table, inputs[name].version
         types = {each.name: each.type for each in inputs[name].facts.columns}
         if key.trusted or version is None or not types.keys() >= {*key.columns}:
             continue
-        check = _Check(table, version, key.columns)
+        check = Check(table, version, key.columns, key.found)
         if not client.invocation.knows(check.asked):
-            found.setdefault(tuple(types[column_] for column_ in key.columns), {})[check] = None
-    for checks in found.values():
-        yield from grouped(checks, lambda _: True)
+            checks.append((check, tuple(types[each] for each in key.columns)))
+    yield from (group for group in alike(checks) if len(group) > 1)
 
 
-def _unique(client: Client, group: Sequence[_Check]) -> Steps[tuple[_Check, ...]]:
-    """Those of the keys that are unique. None of them if the statement fails: then each is verified alone, and reports the
-    failure."""
+def alike(checks: Iterable[tuple[Check, tuple[str, ...]]]) -> Iterator[Sequence[Check]]:
+    """Groups of at most `MOST_TABLES` checks, each once, that one statement can make. Each check comes with the types of its
+    columns."""
+    found: dict[tuple[object, ...], dict[Check, None]] = {}
+    for check, types in checks:
+        found.setdefault((check.found, *types), {})[check] = None
+    for group in map(tuple, found.values()):
+        yield from (group[start : start + MOST_TABLES] for start in range(0, len(group), MOST_TABLES))
+
+
+def unique_of(client: Client, group: Sequence[Check]) -> Steps[tuple[Check, ...] | None]:
+    """Those of the keys that hold; None if the statement fails. The keys are `alike`."""
     names = numbered("k", group[0].columns)
     parts = [
         exp.Select(
@@ -92,22 +119,28 @@ def _unique(client: Client, group: Sequence[_Check]) -> Steps[tuple[_Check, ...]
         for number, each in enumerate(group)
     ]
     label = f"check keys of {len(group)} tables, {group[0].table} to {group[-1].table}"
-    broken = yield from broken_inputs(client, parts, names, label)
-    return () if broken is None else tuple(each for number, each in enumerate(group) if number not in broken)
+    if group[0].found:
+        label = f"look for keys of {group[0].table}" + (f" and {len(group) - 1} more" if len(group) > 1 else "")
+    broken = yield from broken_inputs(client, parts, names, label, found=group[0].found)
+    return None if broken is None else tuple(each for number, each in enumerate(group) if number not in broken)
 
 
-def broken_inputs(client: Client, parts: Sequence[exp.Query], names: Sequence[str], label: str) -> Steps[frozenset[int] | None]:
-    """The numbers of the `parts` in which a key, the columns `names`, occurs more than once; None if the statement fails. Each
-    row of a part begins with its number as INPUT."""
-    rows = subquery(exp.union(*parts, distinct=False, copy=False), "of_inputs")
-    found = yield from read_together(client, _repeated([column(INPUT)], rows, (INPUT, *names)).distinct(), label)
-    return None if found is None else frozenset(int(row[0]) for row in found.rows)
+def broken_inputs(
+    client: Client, parts: Sequence[exp.Query], names: Sequence[str], label: str, *, found: bool
+) -> Steps[frozenset[int] | None]:
+    """The numbers of the `parts` in which a key, the columns `names`, does not hold; None if the statement fails. Each row of a
+    part begins with its number as INPUT. `found`: whether the keys are found ones, which must not be NULL."""
+    rows = subquery(union_all(parts), "of_inputs")
+    query = _repeated([column(INPUT)], rows, (INPUT, *names), names if found else ()).distinct()
+    answer = yield from read_together(client, query, label)
+    return None if answer is None else frozenset(int(row[0]) for row in answer.rows)
 
 
 def repeated_at(client: Client, table: str, version: int, key: Key) -> Steps[tuple[int, tuple[Any, ...]] | None]:
     """`repeated` for a version of a table, queried once per invocation."""
     rows, label = client.dialect.table(table, version), f"check key ({', '.join(key.columns)}) of {table}"
-    return (yield from client.once(_Check(table, version, key.columns).asked, lambda: repeated(client, rows, key, label)))
+    asked = Check(table, version, key.columns, key.found).asked
+    return (yield from client.once(asked, lambda: repeated(client, rows, key, label)))
 
 
 def not_unique(relation: str, key: Key, broken: tuple[int, tuple[Any, ...]]) -> IdivmError:
@@ -120,9 +153,10 @@ def not_unique(relation: str, key: Key, broken: tuple[int, tuple[Any, ...]]) -> 
 
 
 def repeated(client: Client, rows: exp.Expr, key: Key, label: str) -> Steps[tuple[int, tuple[Any, ...]] | None]:
-    """Number of key values that occur more than once in `rows`, and one of them; None if the key holds."""
+    """Number of key values that occur more than once in `rows` (or of a found key, that are NULL), and one of them; None if the
+    key holds."""
     count = exp.alias_(exp.Count(this=exp.Star()), COUNT)
-    groups = _repeated([*map(column, key.columns), count], rows, key.columns)
+    groups = _repeated([*map(column, key.columns), count], rows, key.columns, key.columns if key.found else ())
     # the window counts the groups before LIMIT cuts them
     total = exp.Window(this=exp.Count(this=exp.Star()))
     query = exp.Select(expressions=[exp.alias_(total, "idivm_total"), exp.Star()]).from_(groups.subquery("repeated")).limit(1)
@@ -130,10 +164,17 @@ def repeated(client: Client, rows: exp.Expr, key: Key, label: str) -> Steps[tupl
     return (int(found.rows[0][0]), tuple(found.rows[0][1:-1])) if found.rows else None
 
 
-def _repeated(shown: Sequence[exp.Expr], rows: exp.Expr, names: Sequence[str]) -> exp.Select:
-    """The groups of at least two `rows` with the same values of the columns `names`."""
+def _repeated(shown: Sequence[exp.Expr], rows: exp.Expr, names: Sequence[str], never_null: Sequence[str]) -> exp.Select:
+    """The groups of at least two `rows` with the same values of the columns `names`, and those where one of `never_null` is
+    NULL."""
+    groups = exp.Select(expressions=[*shown]).from_(rows).group_by(*map(column, names))
+    return groups.having(is_broken(map(column, never_null)))
+
+
+def is_broken(never_null: Iterable[exp.Expr]) -> exp.Expr:
+    """The condition on a group of rows with the same key that shows that the key does not hold."""
     is_repeated = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
-    return exp.Select(expressions=[*shown]).from_(rows).group_by(*map(column, names)).having(is_repeated)
+    return exp.or_(is_repeated, *(exp.Is(this=each, expression=exp.Null()) for each in never_null), copy=False)
 
 
 def numbered(kind: str, columns: tuple[str, ...]) -> list[str]:

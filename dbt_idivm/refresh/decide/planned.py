@@ -72,6 +72,11 @@ class Planned:
         return tuple(KeyedInput(found, self.keys.get(name)) for name, found in self.inputs.tables.items())
 
     @property
+    def found(self) -> dict[str, tuple[str, ...]]:
+        """Input → columns of its key, where that was found in the data."""
+        return {name: key.columns for name, key in self.keys.items() if key.found}
+
+    @property
     def is_misread(self) -> bool:
         """Whether there was a plan, but it does not mean what the SELECT means."""
         return self.proof is not None and self.proof.refusal is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from dbt_idivm.definition.define import define
@@ -25,15 +26,26 @@ _NO_COLUMN = frozenset({"IDIVM-224", "IDIVM-225"})
 _UNKNOWN_COLUMN = "IDIVM-221"
 
 
-def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[Planned]:
-    """Plan the model. `kept`: the caches under `caches: auto`; those of the stored view if None. Raises IdivmError for errors,
-    and for unsupported SELECTs if `on_unsupported` says so."""
+def plan_model(
+    job: Job, stored: StoredView, kept: Kept | None = None, found_keys: Mapping[str, tuple[str, ...]] | None = None
+) -> Steps[Planned]:
+    """Plan the model. `kept`: the caches under `caches: auto`, `found_keys`: input → the key that was found in its data; those of
+    the stored view if None. Raises IdivmError for errors, and for unsupported SELECTs if `on_unsupported` says so."""
     inputs = yield from look_up(job.client, job.request.sql)
     if job.config.strategy == "full":
         return planned_model(job, inputs, {}, None, finding(407))
     if kept is None:
         kept = stored.state.kept if stored.state is not None and job.config.chooses_caches else Kept()
-    asks = define(job.request, job.config, inputs.for_definition, chosen=kept.subviews, dialect=job.dialect)
+    if found_keys is None:
+        found_keys = stored.state.found if stored.state is not None and job.config.looks_for_keys else {}
+    asks = define(
+        job.request,
+        job.config,
+        inputs.for_definition,
+        chosen=kept.subviews,
+        found_keys=found_keys,
+        dialect=job.dialect,
+    )
     definition = yield from answered(job.client, asks)
     inputs, keys, found = replace(inputs, functions=definition.facts.functions), definition.keys, definition.found
     if isinstance(found, IdivmError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
@@ -14,6 +14,7 @@ from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.retention import NAMES, in_words
 from dbt_idivm.refresh.catalog.state import Consumed
+from dbt_idivm.refresh.catalog.stored_view import read_state
 from dbt_idivm.refresh.changes.moves import move_over
 from dbt_idivm.refresh.changes.proving import doubted, reason_of
 from dbt_idivm.refresh.engine.client import Client
@@ -67,9 +68,20 @@ def examine_rights(client: Client, scratch: str) -> Steps[tuple[Check, ...]]:
     return tuple(checks)
 
 
-def examine_input(client: Client, relation: str, name: str, keys: Collection[str], every: timedelta | None) -> Steps[Check]:
+def found_keys(client: Client, view: str) -> Steps[Mapping[str, tuple[str, ...]]]:
+    """Input → columns of its key that nobody has declared, for the inputs of a maintained view whose rows rely on such a key."""
+    facts = yield from describe(client, view)
+    if facts is None or facts.maintained is None:
+        return {}
+    stored = yield from read_state(client, facts.maintained)
+    return stored.state.found if stored is not None and stored.state is not None and stored.reason is None else {}
+
+
+def examine_input(
+    client: Client, relation: str, name: str, keys: Collection[str], every: timedelta | None, found: tuple[str, ...] = ()
+) -> Steps[Check]:
     """Check an input of maintained models. `name`: the user's name; `keys`: its declared keys as texts; `every`: the time between
-    runs of the project."""
+    runs of the project; `found`: its key that was found in the data."""
     what = f"input {name}"
     facts = yield from describe(client, relation)
     if facts is None:
@@ -107,6 +119,13 @@ def examine_input(client: Client, relation: str, name: str, keys: Collection[str
             f"{doubt.summary}: models compare the table's versions instead of reading its change feed",
             "report it to the makers of the writer, or write the table with another one",
         )
+    if found and not keys:
+        return Check(
+            what,
+            "ok",
+            f"no key is declared; ({', '.join(found)}) was found in its data. Where it breaks, models are rebuilt without it",
+            tests_to_add(found, name),
+        )
     if not keys:
         return Check(
             what,
@@ -115,6 +134,13 @@ def examine_input(client: Client, relation: str, name: str, keys: Collection[str
             "declare one: a `primary_key` constraint, tests `unique` and `not_null`, or `keys` in the model's config",
         )
     return Check(what, "ok", f"key: {'; '.join(keys)}")
+
+
+def tests_to_add(columns: tuple[str, ...], name: str) -> str:
+    """What declares a key of the relation `name`."""
+    if len(columns) == 1:
+        return f"add the tests `unique` and `not_null` to the column {columns[0]} of {name}"
+    return f"declare it: `primary_key` constraints of the columns {listed(columns)} of {name}"
 
 
 def examine_keys(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dbt_idivm.artifacts import Node
 from dbt_idivm.declared_keys import relation_names, written_name
+from dbt_idivm.definition.found_keys import key_names
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.project import Project, label
 from dbt_idivm.relation_name import name_parts
@@ -124,10 +125,8 @@ def _halves(project: Project, node: Node) -> Iterator[tuple[tuple[str, ...], str
 
 def _named(project: Project, node: Node, table: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """The first column that is named like a key of this table, with advice."""
-    name = name_parts(table)[-1].lower()
-    names = ("id", *(f"{each}_{end}" for each in (name, name.removesuffix("s")) for end in ("id", "key", "sk")))
-    columns = project.columns_of(node)
-    for each in columns:
-        if each.lower() in names:
-            yield (each,), f"the column is named as a key of {written_name(node)} is: check it first"
+    columns = {each.lower(): each for each in project.columns_of(node)}
+    for name in key_names(name_parts(table)[-1]):
+        if name in columns:
+            yield (columns[name],), f"the column is named as a key of {written_name(node)} is: check it first"
             return

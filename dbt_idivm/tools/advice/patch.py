@@ -25,7 +25,7 @@ from dbt_idivm.artifacts import Node
 from dbt_idivm.declared_keys import relation_names, written_name
 from dbt_idivm.errors import Finding, IdivmError, finding, listed
 from dbt_idivm.project import Project, label
-from dbt_idivm.settings import own_config
+from dbt_idivm.settings import by_input, own_config
 from dbt_idivm.tools.advice.advise import Advice
 from dbt_idivm.tools.advice.storing import MAINTAINED
 
@@ -98,7 +98,7 @@ def _with(node: Node, more: Mapping[str, Any]) -> Config:
     replace the existing ones, and dbt 2 replaces what is given for several models."""
     known, given = own_config(node), node["config"]
     direct = given.get("idivm") and ("idivm" not in (given.get("meta") or {}) or "idivm" in (node.get("unrendered_config") or {}))
-    merged = {**known, **more, **({"keys": {**(known.get("keys") or {}), **more["keys"]}} if "keys" in more else {})}
+    merged = {**known, **more, **({"keys": {**by_input(known.get("keys") or {}), **more["keys"]}} if "keys" in more else {})}
     return {"idivm": merged} if direct else {"meta": {"idivm": merged}}
 
 

@@ -1,0 +1,53 @@
+"""Look in the data for keys that nobody has declared (ADR 0063). Each look reads the columns of one candidate of each table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from dbt_idivm.definition.facts import Table
+from dbt_idivm.definition.found_keys import candidates
+from dbt_idivm.refresh.catalog.inputs import Input
+from dbt_idivm.refresh.checks.keys import Check, alike, unique_of
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+
+
+def find_keys(client: Client, inputs: Mapping[str, Input], tables: Sequence[Table]) -> Steps[dict[str, tuple[str, ...]]]:
+    """Table's name → columns of the first of its candidates that holds at the pinned version, where there is one.
+
+    One statement looks at candidates of the same types, each once per invocation. A key that could not be looked up because the
+    statement failed is not found.
+    """
+    left = {table.name: candidates(table) for table in tables if inputs[table.name].version is not None}
+    found: dict[str, tuple[str, ...]] = {}
+    while any(left.values()):
+        checks = {name: _check(inputs[name], columns[0]) for name, columns in left.items() if columns}
+        for group in alike(_asked(client, inputs, checks)):
+            held = yield from unique_of(client, group)
+            for each in group:
+                client.invocation.remember(_looked(each), held is not None and each in held)
+                if held is not None and each in held:
+                    client.invocation.remember(each.asked, None)
+        found |= {name: check.columns for name, check in checks.items() if client.invocation.known(_looked(check))}
+        left = {name: columns[1:] for name, columns in left.items() if name not in found}
+    return found
+
+
+def _check(found: Input, columns: tuple[str, ...]) -> Check:
+    assert found.version is not None
+    return Check(found.table, found.version, columns, found=True)
+
+
+def _looked(check: Check) -> tuple[object, ...]:
+    """What an invocation remembers by whether the candidate holds."""
+    return ("is key", *check)
+
+
+def _asked(
+    client: Client, inputs: Mapping[str, Input], checks: Mapping[str, Check]
+) -> Iterator[tuple[Check, tuple[str, ...]]]:
+    """The checks that were not made before, with the types of their columns."""
+    for name, check in checks.items():
+        types = {each.name: each.type for each in inputs[name].facts.columns}
+        if not client.invocation.knows(_looked(check)):
+            yield check, tuple(types[each] for each in check.columns)
