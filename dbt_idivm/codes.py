@@ -742,9 +742,10 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-428",
         "full refresh",
         "the key ({key}) of {source}, which was found in its data, does not hold any more",
-        "no test and no constraint declares it: all rows had different values when the view was built. At version {version} {what}",
-        "nothing: the view is maintained without this key from now on. Declare a key of {source}, or set `keys: declared` so that "
-        "none is looked for",
+        "no test and no constraint declares it. All rows had different values when the view was built; at version {version} "
+        "{what}",
+        "nothing: the view is maintained without this key from now on. Declare a key of {source}, or set `keys: declared` so "
+        "that none is looked for",
     ),
     # 5xx: connections
     ErrorCode(

@@ -8,7 +8,7 @@ properties files. A type that is not inferred is the one that the run saw, the `
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +39,7 @@ from dbt_idivm.relation_name import HIDDEN_SUFFIX, with_suffix
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.script.plan import Plan, columns_of_plan
 from dbt_idivm.seen_columns import MARK, Counts, columns_of, combined, notes, with_seen
+from dbt_idivm.seen_files import found_keys_in
 from dbt_idivm.settings import given_config
 
 _GIVE_TYPES = "give each one's `data_type` in a properties file, or run `dbt docs generate`, or the models that read it"
@@ -96,6 +97,7 @@ class Project:
     columns: dict[str, tuple[Attribute, ...] | UnknownColumns] = field(default_factory=dict)  # unique_id → stored columns
     problems: tuple[Finding, ...] = ()  # with files about the last run
     counts: dict[str, Counts] = field(default_factory=dict)  # written name → why its columns are those of the run, or are not
+    found_keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # relation → key that the run found in its data
 
     @cached_property
     def keys(self) -> KeyIndex:
@@ -186,7 +188,8 @@ class Project:
         known = self.definitions.get(node["unique_id"])
         if known is None:
             try:
-                known = without_engine(define(self._request(node), model_config(_config(node)), self._facts(node)))
+                request, config = self._request(node), model_config(_config(node))
+                known = without_engine(define(request, config, self._facts(node), found_keys=self.found_keys))
             except (IdivmError, SchemaFileError) as error:
                 known = error
             self.definitions[node["unique_id"]] = known
@@ -343,11 +346,12 @@ def uncompiled(project: Project) -> tuple[str, ...]:
     return tuple(str(node["name"]) for node in project.nodes_of_models() if not node.get("compiled_code"))
 
 
-def project_of(target: Path) -> Project:
-    """The project whose artifacts are in the folder. Raises SchemaFileError if there are none."""
+def project_of(target: Path, *, found_keys: bool = False) -> Project:
+    """The project whose artifacts are in the folder. `found_keys`: whether models have the keys that the last run found in the
+    data; not where two folders are compared, of which one may know nothing of it. Raises SchemaFileError if there are none."""
     manifest, catalog = artifacts(target)
     catalog, problems = with_seen(manifest, catalog, target)
-    return Project(manifest, catalog, problems=problems)
+    return Project(manifest, catalog, problems=problems, found_keys=found_keys_in(target) if found_keys else {})
 
 
 def _compiled_sql(node: Node) -> str:

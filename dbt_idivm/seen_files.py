@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from dbt_idivm.definition.found_keys import FOUND
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.relation_name import as_named
 from dbt_idivm.seen import FOLDER, VERSION
 
 _FILES = "*/seen*.json"
 _COLUMNS = {"type": "object", "additionalProperties": {"type": "string"}}
-_RELATION = {"type": "object", "required": ["columns"], "properties": {"columns": _COLUMNS}}
+_KEY = {"type": "array", "items": {"type": "string"}}
+_RELATION = {"type": "object", "required": ["columns"], "properties": {"columns": _COLUMNS, "key": _KEY}}
 _FORM = {
     "type": "object",
     "required": ["inputs"],
@@ -56,6 +59,19 @@ def seen_in(target: Path) -> tuple[dict[str, Seen], tuple[Finding, ...]]:
                 if columns and (name not in found or found[name].at <= at):
                     found[name] = Seen(columns, at)
     return found, tuple(problems)
+
+
+def found_keys_in(target: Path) -> dict[str, tuple[str, ...]]:
+    """Relation → columns of its key, where the last run that read it had found the key in the data. Files that cannot be used are
+    left out."""
+    last: dict[str, tuple[float, tuple[str, ...]]] = {}
+    for path in sorted((target / FOLDER).glob(_FILES)):
+        with suppress(OSError, ValueError, RecursionError):
+            at, content = path.stat().st_mtime, _content(path)
+            for name, each in content["inputs"].items():
+                key = tuple(each.get("key", ())) if each.get("declared") == FOUND else ()
+                last[as_named(name)] = max(last.get(as_named(name), (0.0, ())), (at, key))
+    return {name: key for name, (_, key) in last.items() if key}
 
 
 def _content(path: Path) -> dict[str, Any]:

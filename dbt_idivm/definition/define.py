@@ -63,14 +63,14 @@ def define(
     dialect: Dialect = DELTA,
 ) -> Asks[Definition]:
     """The definition of the model. `chosen`: digests of the subviews that are cached under `caches: auto`, if that is possible.
-    `found_keys`: input → the key that was found in its data.
+    `found_keys`: input → the key that was found in its data; it does not count under settings that exclude it.
 
     Raises IdivmError for keys that are wrong; the reasons why there is no plan are part of the definition.
     """
     if facts.unread is not None:
         return Definition(request, config, facts, {}, IdivmError(facts.unread))
     facts = replace(facts, functions=(yield from called_functions(request.sql, facts.views, config.deterministic_functions)))
-    keys = choose_keys(request, config.keys, facts, found_keys)
+    keys = choose_keys(request, config.keys, facts, found_keys if config.looks_for_keys else None)
     try:
         found: Compiled | IdivmError = yield from _planned(request, config, facts, keys, chosen, dialect)
     except IdivmError as error:

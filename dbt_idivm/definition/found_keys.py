@@ -45,6 +45,17 @@ def may_identify(kind: str) -> bool:
     return type_of(kind).this in _KINDS and "collate" not in kind.lower()  # parsing loses the collation
 
 
+def tests_to_add(columns: tuple[str, ...], name: str) -> str:
+    """What declares a key of the relation `name`.
+
+    >>> tests_to_add(("id",), "shop.orders")
+    'add the tests `unique` and `not_null` to the column id of shop.orders'
+    """
+    if len(columns) == 1:
+        return f"add the tests `unique` and `not_null` to the column {columns[0]} of {name}"
+    return f"add `primary_key` constraints to the columns {', '.join(columns)} of {name}"
+
+
 def _things(table: str) -> Iterator[str]:
     """What a row of the table is called: the singular and the plural, without the layer; and the table's own name."""
     layer = next((each for each in _LAYERS if table.startswith(each)), "")

@@ -56,9 +56,7 @@ def choose_keys(
     return keys
 
 
-def without_declared_key(
-    request: ModelRequest, configured: Mapping[str, tuple[str, ...]], facts: Facts
-) -> tuple[Table, ...]:
+def without_declared_key(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], facts: Facts) -> tuple[Table, ...]:
     """The inputs of which neither a key is known, nor that they have none: a key of them may be found."""
     return tuple(
         found

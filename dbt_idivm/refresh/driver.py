@@ -93,7 +93,7 @@ def _bring_up_to_date(job: Job, stored: StoredView, *, is_adapted: bool = False)
 def _maintained(view: Observed) -> Steps[Outcome]:
     """Bring the caches of the view up to date, and the view itself. Raises BrokenKey if a key that nobody declared does not
     hold."""
-    job, stored = view.work.job, view.work.stored
+    job = view.work.job
     try:
         reading, upkeep = yield from _with_caches(job, view)
     except EngineFailure as failure:

@@ -57,7 +57,7 @@ def _foreseen(job: Job, stored: StoredView) -> Steps[Forecast]:
 
 def _maintained(view: Observed) -> Steps[Forecast]:
     """As `driver._maintained`."""
-    job, stored = view.work.job, view.work.stored
+    job = view.work.job
     for cache in view.work.planned.caches:
         work = yield from caches.work_on(job, view.work.planned, cache)
         first = yield from decide((yield from observe_stored(work)))

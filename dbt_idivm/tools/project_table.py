@@ -26,7 +26,7 @@ def explain_project(folder: Path, fail_on: str | None, as_flowchart: bool, drawi
     Exits with status 1 if there is a model that cannot be explained, or that fails for `fail_on`.
     """
     try:
-        project = project_of(target_folder(folder))
+        project = project_of(target_folder(folder), found_keys=True)
         found = tuple(project.explained())
     except SchemaFileError as error:
         raise click.ClickException(str(error)) from error

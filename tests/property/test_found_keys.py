@@ -34,10 +34,8 @@ class Orders(FakeEngine):
         if label.startswith(("look for keys", "check key", "check new keys")):
             rows = self.versions[int(_AT.findall(sql)[-1])]
             broken = [key for key, count in Counter(rows).items() if count > 1 or key is None]
-            if label.startswith("look for keys"):
-                return Rows(("c",), ((0,),) if broken else ())
-            wrong = ((1, broken[0], 2),) if label.startswith("check key") else ((broken[0],),)
-            return Rows(("c",), wrong if broken else ())
+            told = {"look": (0,), "check key": (1, *broken[:1], 2), "check new": (*broken[:1],)}
+            return Rows(("c",), (next(row for each, row in told.items() if label.startswith(each)),) if broken else ())
         if label.startswith("net diff") and not any(label.startswith(each) for each in self.fail):
             before, after = (Counter(self.versions[int(each)]) for each in _SPAN.findall(label)[0])
             signed = [(key, count) for key, count in (after - before).items()] + [(k, -n) for k, n in (before - after).items()]

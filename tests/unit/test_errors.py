@@ -159,6 +159,7 @@ CASES: dict[int, dict[str, object]] = {
         "to_version": 9,
         "why": "has 0 rows from before updates in its change feed, and 1 from after them",
     },
+    428: {"key": "order_id", "source": "raw.orders", "version": 7, "what": "order_id = 5 occurs more than once"},
     501: {"host": "spark.example:15002", "message": "Connection refused"},
     502: {"host": "spark.example:15002", "message": "Invalid authentication token"},
     503: {"host": "spark.example:15002", "setting": "spark.sql.ansi.enabled", "value": "true", "message": "not allowed"},

@@ -43,9 +43,7 @@ def _looked(check: Check) -> tuple[object, ...]:
     return ("is key", *check)
 
 
-def _asked(
-    client: Client, inputs: Mapping[str, Input], checks: Mapping[str, Check]
-) -> Iterator[tuple[Check, tuple[str, ...]]]:
+def _asked(client: Client, inputs: Mapping[str, Input], checks: Mapping[str, Check]) -> Iterator[tuple[Check, tuple[str, ...]]]:
     """The checks that were not made before, with the types of their columns."""
     for name, check in checks.items():
         types = {each.name: each.type for each in inputs[name].facts.columns}

@@ -37,7 +37,7 @@ def plan_model(
     if kept is None:
         kept = stored.state.kept if stored.state is not None and job.config.chooses_caches else Kept()
     if found_keys is None:
-        found_keys = stored.state.found if stored.state is not None and job.config.looks_for_keys else {}
+        found_keys = stored.state.found if stored.state is not None else {}
     asks = define(
         job.request,
         job.config,

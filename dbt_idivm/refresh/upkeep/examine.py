@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Literal
 
 from dbt_idivm.definition.config import FEED
+from dbt_idivm.definition.found_keys import tests_to_add
 from dbt_idivm.definition.request import Ignored, KeyCandidate
 from dbt_idivm.errors import Finding, listed, nearest
 from dbt_idivm.refresh.catalog import history
@@ -134,13 +135,6 @@ def examine_input(
             "declare one: a `primary_key` constraint, tests `unique` and `not_null`, or `keys` in the model's config",
         )
     return Check(what, "ok", f"key: {'; '.join(keys)}")
-
-
-def tests_to_add(columns: tuple[str, ...], name: str) -> str:
-    """What declares a key of the relation `name`."""
-    if len(columns) == 1:
-        return f"add the tests `unique` and `not_null` to the column {columns[0]} of {name}"
-    return f"declare it: `primary_key` constraints of the columns {listed(columns)} of {name}"
 
 
 def examine_keys(

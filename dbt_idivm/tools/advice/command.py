@@ -139,7 +139,7 @@ def _stored(about: Subject, sizes: Mapping[str, float], runs: Mapping[str, Last]
 def compiled(target: Path) -> Project:
     """The project with the artifacts in a folder. Raises IDIVM-114 if there are none, or a model is not compiled."""
     try:
-        project = project_of(target)
+        project = project_of(target, found_keys=True)
     except SchemaFileError as error:
         raise IdivmError(finding(114, problem=error)) from error
     if missing := uncompiled(project):

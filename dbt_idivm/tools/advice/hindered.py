@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dbt_idivm.artifacts import Node
 from dbt_idivm.declared_keys import relation_names, written_name
-from dbt_idivm.definition.found_keys import key_names
+from dbt_idivm.definition.found_keys import FOUND, key_names, tests_to_add
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.project import Project, label
 from dbt_idivm.relation_name import name_parts
@@ -70,7 +70,8 @@ def blocked(project: Project) -> tuple[Blocked, ...]:
 def keyed(project: Project, estimates: Estimates, asked: Sequence[Key]) -> tuple[Keyed, ...]:
     """Keys worth declaring, most useful first. `asked`: keys that the user asks about; these are always reported.
 
-    Candidates for a table without a key: these, columns with a test `unique` but not `not_null`, and columns named like a key.
+    A key that the last run has found in the data is reported with the tests that declare it. Other candidates for a table without
+    a key: these that are asked about, columns with a test `unique` but not `not_null`, and columns named like a key.
     """
     found = []
     nodes = {name: node for node in project.keys.nodes.values() for name in relation_names(node)}
@@ -80,6 +81,10 @@ def keyed(project: Project, estimates: Estimates, asked: Sequence[Key]) -> tuple
             continue
         given = [(each.columns, "--key") for each in asked if each.table == table]
         guesses = [] if given or project.keys.declared(node) else [*_halves(project, node), *_named(project, node, table)]
+        if not given and not project.keys.declared(node) and (key := project.found_keys.get(table)) is not None:
+            declared = f"{FOUND}, and used already: {tests_to_add(key, written_name(node))}"
+            found.append(Keyed(table, key, declared, 0.0, (), ()))
+            continue
         for columns, declared in [*given, *guesses[:1]]:
             each = _effect(project, estimates, node, Keyed(table, columns, declared, 0.0, (), (), declared == "--key"))
             if each.holds or each.maintained or each.saves >= _LEAST:

@@ -40,7 +40,14 @@ def with_nodes(project: Project, nodes: Mapping[str, Node]) -> Variant:
             if (found := project.manifest.get(part, {}))
         },
     }
-    varied = Project(manifest, project.catalog, dict(project.definitions), problems=project.problems, counts=project.counts)
+    varied = Project(
+        manifest,
+        project.catalog,
+        dict(project.definitions),
+        problems=project.problems,
+        counts=project.counts,
+        found_keys=project.found_keys,
+    )
     different, replanned = set(nodes), set()
     for unique_id in ordered(varied):
         node = varied.keys.nodes[unique_id]
