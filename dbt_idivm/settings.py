@@ -16,6 +16,7 @@ from typing import Any
 
 KEYS = "keys"
 OTHERS = "*"  # in `keys`: the inputs that it does not name
+FINDING = ("auto", "declared")  # the words for `keys`: whether keys are found where none is declared
 
 
 def merged(broad: Any, narrow: Any) -> Any:
@@ -42,7 +43,7 @@ def by_input(keys: Any) -> Any:
     >>> by_input("declared")
     {'*': 'declared'}
     """
-    return {OTHERS: keys} if isinstance(keys, str) else keys
+    return {OTHERS: keys} if isinstance(keys, str) and keys.lower() in FINDING else keys
 
 
 def own_config(node: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,9 +12,8 @@ from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.frontend.user_functions import is_built_in
 from dbt_idivm.relation_name import as_named, name_parts
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, WayName
-from dbt_idivm.settings import OTHERS, by_input
+from dbt_idivm.settings import FINDING, OTHERS, by_input
 
-FINDING = ("auto", "declared")  # words for `keys`
 CHOOSING = ("auto", "incremental")  # strategies that choose the cheapest way for each refresh
 # key → accepted values; None: checked by a function of its own
 _CHOICES: Mapping[str, tuple[str, ...] | None] = {

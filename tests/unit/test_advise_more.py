@@ -215,6 +215,17 @@ def test_keys_that_may_be_ones() -> None:
     assert advise(planned(LOOKED_UP), ROWS, FEW).keys == (), "all tables have keys"
 
 
+def test_a_key_that_the_last_run_has_found() -> None:
+    """It is used already, so nothing is saved. What is to be declared is told."""
+    sources = (source("orders", "id", "cid", "price"), {**source("customers", "id", "name"), "constraints": []})
+    found_keys = {"raw.customers": ("id",)}
+    about = subject(Project(manifest(BY_ORDER, LOOKED_UP, sources=sources), found_keys=found_keys), ROWS.get)
+    (key,) = advise(about, ROWS, FEW).keys
+    assert (key.columns, key.saves, key.holds) == (("id",), 0.0, False)
+    assert key.declared.endswith("add the tests `unique` and `not_null` to the column id of shop.customers")
+    assert about.maintained.definitions.keys() == {"model.p.by_order", "model.p.looked_up"}, "planned with the key"
+
+
 def grouped_twice(**config: Any) -> Node:
     return model(
         "twice",

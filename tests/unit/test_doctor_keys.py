@@ -10,8 +10,8 @@ import pytest
 from dbt.adapters.idivm.dropped_constraints import dropped
 from dbt_idivm.definition.request import Ignored, KeyCandidate
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.upkeep.examine import Check, examine_keys
-from tests.unit.fake_engine import FakeEngine, Table, drive
+from dbt_idivm.refresh.upkeep.examine import Check, examine_input, examine_keys, found_keys
+from tests.unit.fake_engine import FakeEngine, Table, drive, model
 
 IGNORED = Ignored("test t", "its `where` leaves rows out", "state it of all rows, as an error")
 PRIMARY = "primary key constraint"
@@ -99,3 +99,18 @@ def test_files_that_say_nothing(text: str, tmp_path: Path) -> None:
     source = {"resource_type": "source", "source_name": "shop", "name": "orders", "original_file_path": "p.yml"}
     assert told(tmp_path, text, **source) == []
     assert list(dropped({**source, "original_file_path": "none.yml"}, tmp_path)) == []
+
+
+@pytest.mark.parametrize("sql", ["select name from main.o", "select name, id from main.o"])
+def test_a_key_that_was_found_in_the_data(sql: str) -> None:
+    engine = FakeEngine()
+    engine.source("o", id="int", name="string")
+    engine.drive(model(sql, keys="auto"))
+    found = drive(engine, found_keys(Client(engine.kind), "main.v"))
+    assert found == {"main.o": ("id",)}
+    check = drive(engine, examine_input(Client(engine.kind), "main.o", "shop.orders", (), None, found["main.o"]))
+    assert check.state == "ok" and "(id) was found in its data" in check.found
+    assert check.way_out == "add the tests `unique` and `not_null` to the column id of shop.orders"
+    declared = drive(engine, examine_input(Client(engine.kind), "main.o", "shop.orders", ("name",), None, found["main.o"]))
+    assert declared.found == "key: name"
+    assert drive(engine, found_keys(Client(engine.kind), "main.o")) == drive(engine, found_keys(Client(engine.kind), "main.x")) == {}

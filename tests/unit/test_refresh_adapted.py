@@ -216,7 +216,7 @@ def test_a_column_that_had_another_type_is_rebuilt(kind: str, mode: str, monkeyp
 
 
 JOINED = "select o.id, o.name, c.region from main.o join main.c on c.id = o.cid"
-BY_ID = {"idivm": {"strategy": "id"}}  # no sizes are asked for
+BY_ID = {"idivm": {"strategy": "id", "keys": "declared"}}  # no sizes are asked for
 
 
 def stored(engine: FakeEngine) -> str:

@@ -91,6 +91,9 @@ def test_all_mistakes_are_reported_at_once() -> None:
         ({"vacuum": "yes"}, "IDIVM-103"),
         ({"unique_key": 3}, "IDIVM-103"),
         ({"keys": {"orders": 1}}, "IDIVM-103"),
+        ({"keys": "none"}, "IDIVM-103"),
+        ({"keys": {"*": "none"}}, "IDIVM-103"),
+        ({"keys": {"*": ["id"]}}, "IDIVM-103"),
         ({"on_unsupported": "skip"}, "IDIVM-103"),
     ],
 )

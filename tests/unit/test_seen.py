@@ -15,11 +15,12 @@ from click.testing import CliRunner
 
 from dbt.adapters.idivm.maintenance import MaintenanceMixin
 from dbt_idivm.cli import main
+from dbt_idivm.definition.found_keys import FOUND
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.project import Project, project_of
 from dbt_idivm.refresh.protocol import Artifacts, Outcome
 from dbt_idivm.seen import Relation, as_json
-from dbt_idivm.seen_files import seen_in
+from dbt_idivm.seen_files import found_keys_in, seen_in
 from dbt_idivm.tools.pull_request.states import states
 from tests.unit.fake_engine import FakeEngine, model
 from tests.unit.test_project import CUSTOMERS, JOINED, ORDERS, Node, manifest, source
@@ -264,3 +265,24 @@ def test_diff_compares_no_type_that_one_state_alone_knows(tmp_path: Path) -> Non
     assert [types(each, "model.p.upstream") for each in (both.before, both.after)] == [["bigint", "unknown"]] * 2
     own = states(folder(before, upstream, reader, seen=seen) / "target", after / "target")
     assert "unknown" not in types(own.before, "model.p.upstream") + types(own.after, "model.p.upstream")
+
+
+# Keys that were found in the data
+
+
+def test_keys_that_the_last_run_has_found(tmp_path: Path) -> None:
+    found = {"version": 1, "inputs": {"raw.customers": {"columns": SEEN["raw.customers"], "key": ["id"], "declared": FOUND}}}
+    declared = {"version": 1, "inputs": {"raw.orders": {"columns": SEEN["raw.orders"], "key": ["id"], "declared": "test"}}}
+    target = folder(tmp_path, READER, seen=json.dumps(found)) / "target"
+    for name, content_, at in (("b", declared, 20), ("c", {**found, "inputs": {"raw.x": {"columns": {}, "key": 5}}}, 30)):
+        (target / "idivm" / name).mkdir()
+        (target / "idivm" / name / "seen.json").write_text(json.dumps(content_), encoding="utf-8")
+        os.utime(target / "idivm" / name / "seen.json", (at, at))
+    assert found_keys_in(target) == {"raw.customers": ("id",)} == project_of(target, found_keys=True).found_keys
+    assert project_of(target).found_keys == {}, "where two folders are compared"
+    (target / "idivm" / "c" / "seen.json").write_text(json.dumps(content_of_bag()), encoding="utf-8")
+    assert found_keys_in(target) == {}, "the newer file says that there is none"
+
+
+def content_of_bag() -> Any:
+    return {"version": 1, "inputs": {"raw.customers": {"columns": SEEN["raw.customers"]}}}

@@ -60,6 +60,19 @@ def test_what_an_input_is_called_last_comes_first() -> None:
     assert list(found["idivm"]["keys"].items()) == [("shop.orders", "b"), ("x", []), ("orders", "a")]
 
 
+@pytest.mark.parametrize("folder", [in_meta, direct])
+def test_a_word_for_keys_is_about_the_inputs_that_are_not_named(folder: Any) -> None:
+    for places, keys, finds in (
+        ([folder(keys="declared"), in_meta(keys={"o": "id"})], {"o": ("id",)}, False),
+        ([folder(keys={"o": "id"}), in_meta(keys="declared")], {"o": ("id",)}, False),
+        ([folder(keys="declared"), in_meta(keys={"*": "auto"})], {}, True),
+        ([folder(keys="declared"), in_meta(keys="Auto")], {}, True),
+        ([folder(keys={"o": "id"}), in_meta(keys={"p": "id"})], {"o": ("id",), "p": ("id",)}, True),
+    ):
+        config = model_config({"idivm": given_config({"config": through_dbt(*places)})})
+        assert (config.keys, config.finds_keys) == (keys, finds), places
+
+
 def test_back_to_the_default() -> None:
     found = given_config({"config": through_dbt(direct(strategy="full", keys={"o": "id"}), in_meta(strategy=None, keys=None))})
     config = model_config({"idivm": found})
