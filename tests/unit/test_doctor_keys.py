@@ -113,4 +113,6 @@ def test_a_key_that_was_found_in_the_data(sql: str) -> None:
     assert check.way_out == "add the tests `unique` and `not_null` to the column id of shop.orders"
     declared = drive(engine, examine_input(Client(engine.kind), "main.o", "shop.orders", ("name",), None, found["main.o"]))
     assert declared.found == "key: name"
-    assert drive(engine, found_keys(Client(engine.kind), "main.o")) == drive(engine, found_keys(Client(engine.kind), "main.x")) == {}
+    assert (
+        drive(engine, found_keys(Client(engine.kind), "main.o")) == drive(engine, found_keys(Client(engine.kind), "main.x")) == {}
+    )

@@ -8,14 +8,21 @@ from dataclasses import replace
 
 import pytest
 
+from dbt_idivm.cost.choice import REBUILD
+from dbt_idivm.definition.config import model_config
 from dbt_idivm.definition.facts import Table
 from dbt_idivm.definition.found_keys import candidates, key_names
 from dbt_idivm.definition.request import ModelRequest
+from dbt_idivm.errors import finding
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.refresh.catalog.state import State, read
+from dbt_idivm.refresh.catalog.state import NEVER, State, read
+from dbt_idivm.refresh.catalog.stored_view import StoredView
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
 from dbt_idivm.refresh.protocol import EngineError, Outcome
+from dbt_idivm.refresh.walk import keeping, observed, with_found_keys
 from tests.unit.fake_engine import FakeEngine, drive, model
 
 SQL = "select name from main.o"
@@ -197,6 +204,15 @@ def test_models_of_a_run_look_once_and_by_one_statement(engine: FakeEngine) -> N
     assert state(engine, "main.w__idivm").found == {"main.o": ("id",), "main.d": ("id",)}
 
 
+def test_other_threads_wait_for_the_answer(engine: FakeEngine) -> None:
+    run = Invocation()
+    turn, held = run.turn("keys of main.o"), []
+    answer = engine.answer
+    engine.answer = lambda each: (held.append((each.label, turn.locked())), answer(each))[1]  # type: ignore[method-assign, func-returns-value]
+    engine.drive(MODEL, run)
+    assert [label for label, locked in held if locked] == [LOOKED] and not turn.locked()
+
+
 def test_other_candidates_are_tried(engine: FakeEngine) -> None:
     engine.source("customers", id="int", customer_key="string", name="string")
     engine.reads["look for"] = ()
@@ -255,6 +271,75 @@ def test_a_key_that_breaks_where_a_cache_reads_it(engine: FakeEngine) -> None:
 def outcome_table(outcome: Outcome) -> str:
     names = [name for _, name, kind in outcome.relations if kind == "table" and not name.startswith("idivm_cache")]
     return f"main.{names[0]}"
+
+
+def forced(name: str = "") -> Invocation:
+    """An invocation that chooses that alternative; without a name the first one that is no rebuild."""
+    return Invocation(choose=lambda found: next(each for each in found if (each.name == name if name else each.name != REBUILD)))
+
+
+def test_a_key_that_did_not_hold_when_a_rebuild_by_cost_read_it(engine: FakeEngine) -> None:
+    """Such a rebuild looks for no keys, and verifies none."""
+    asked = model(SQL, keys="auto", strategy="auto")
+    built(engine, asked)
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": "2"}, parameters={"mode": "Append"})
+    assert engine.drive(asked, forced(REBUILD)).mode == "full" and engine.labels("read") == []
+    assert state(engine).found == IS_FOUND and set(state(engine).unverified) == {"main.o"}
+    engine.tables["main.o"].commit("UPDATE", {"numUpdatedRows": "1"})
+    engine.reads = {"net diff": ((7, "old", -1), (7, "new", 1)), "check new keys": ((7,),), LOOKED: BROKEN}
+    outcome = engine.drive(asked, forced())
+    assert (outcome.reason or "").startswith("IDIVM-428"), outcome.message
+    assert_a_bag(engine, outcome)
+
+
+def test_a_merge_that_finds_a_broken_key(engine: FakeEngine) -> None:
+    built(engine)
+    change(engine, (7, "seven", 1), (8, "eight", -1))
+    engine.fail["merge into"] = EngineError("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", "several rows")
+    engine.reads |= {"check key (id) of main.o": ((1, 7, 2),), LOOKED: BROKEN}
+    outcome = engine.drive(MODEL)
+    assert (outcome.reason or "").startswith("IDIVM-428") and "check key (id) of main.o" in engine.labels("read")
+    assert_a_bag(engine, outcome)
+
+
+def test_a_view_without_its_cache_keeps_the_keys_that_were_just_found(engine: FakeEngine) -> None:
+    job = Job(Client(engine.kind), MODEL, model_config(MODEL.config))
+    view = drive(engine, observed(job, StoredView(MODEL.relation, reason=finding(413, view="main.v"))))
+    assert view.work.planned.found == {}
+    view = drive(engine, with_found_keys(view, view.reason))
+    assert view.work.planned.found == drive(engine, keeping(view, NEVER, finding(401))).work.planned.found == IS_FOUND
+
+
+def test_a_key_that_breaks_while_a_cache_is_chosen() -> None:
+    """The build with the cache verifies it at last."""
+
+    def orders() -> FakeEngine:
+        fake = FakeEngine(written=1_000_000)
+        for name, rows in (("o", 500_000_000), ("c", 1_000_000)):
+            fake.source(name, id="int", cid="int", price="int", name="string")
+            fake.tables[f"main.{name}"].commit("WRITE", {"numOutputRows": str(rows)}, parameters={"mode": "Append"})
+        return fake
+
+    def refreshed(fake: FakeEngine, **reads: tuple[tuple[object, ...], ...]) -> Outcome:
+        fake.tables["main.o"].commit("UPDATE", {"numUpdatedRows": "1"})
+        fake.reads = {"net diff of main.o": ((7, 1, 2, -1), (7, 1, 3, 1)), **{k.replace("_", " "): v for k, v in reads.items()}}
+        return fake.drive(asked)
+
+    asked = model(
+        "select c.id, c.name, t.n, t.price from main.c left join "
+        "(select cid, count(*) as n, sum(price) as price from main.o group by cid) t on t.cid = c.id + 0",
+        keys="auto",
+        strategy="auto",
+    )
+    engine = orders()
+    engine.drive(asked)
+    assert next(number for number in range(5) if "IDIVM-420" in (refreshed(engine).reason or "")) == 1
+    engine = orders()
+    engine.drive(asked)
+    refreshed(engine)
+    outcome = refreshed(engine, check_key=((1, 7, 2),), look_for=((0,), (1,)))
+    assert (outcome.reason or "").startswith("IDIVM-428"), outcome.message
+    assert outcome.warnings == ()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 
 from dbt_idivm.definition.facts import Table
 from dbt_idivm.definition.found_keys import candidates
@@ -19,6 +20,17 @@ def find_keys(client: Client, inputs: Mapping[str, Input], tables: Sequence[Tabl
     statement failed is not found.
     """
     left = {table.name: candidates(table) for table in tables if inputs[table.name].version is not None}
+    with ExitStack() as turns:
+        # Reading a large table takes long, and models of other threads that need it wait for the answer. Locks are taken in order.
+        for table in sorted({inputs[name].table for name, columns in left.items() if columns}):
+            turns.enter_context(client.invocation.turn(f"keys of {table}"))
+        return (yield from _found(client, inputs, left))
+
+
+def _found(
+    client: Client, inputs: Mapping[str, Input], left: Mapping[str, tuple[tuple[str, ...], ...]]
+) -> Steps[dict[str, tuple[str, ...]]]:
+    """As `find_keys`. `left`: table's name → the candidates to look at."""
     found: dict[str, tuple[str, ...]] = {}
     while any(left.values()):
         checks = {name: _check(inputs[name], columns[0]) for name, columns in left.items() if columns}

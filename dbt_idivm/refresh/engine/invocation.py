@@ -47,10 +47,11 @@ class Invocation:
         self._rebuilt: set[str] = set()
         self._said: set[str] = set()
 
-    def turn(self, cache: str) -> threading.Lock:
-        """Lock to hold while a cache is refreshed or dropped, because models in other threads may share it."""
+    def turn(self, what: str) -> threading.Lock:
+        """Lock to hold while a cache of this name is refreshed or dropped, because models in other threads may share it; or while
+        something else is done that other threads should wait for."""
         with self._guard:
-            return self._turns.setdefault(cache, threading.Lock())
+            return self._turns.setdefault(what, threading.Lock())
 
     def use(self, model: str, caches: Iterable[str]) -> None:
         """Note the current caches of a model."""
