@@ -66,7 +66,7 @@ def test_request_says_what_dbt_knows(models: Any, driver: FakeDriver) -> None:
     models.dbt("run", "--empty", "--select", "v")
     first, full, empty = driver.requests
     assert (first.name, first.schema, first.identifier, first.existing) == ("v", models.schema, "v", None)
-    assert first.config["idivm"] == {"strategy": "id"} and first.config["dbt"]["unique_key"] == "id"
+    assert first.config["idivm"] == {"strategy": "id", "keys": "declared"} and first.config["dbt"]["unique_key"] == "id"
     relation = f"{models.schema}.people"
     assert relation in first.sql
     assert [key.columns for key in first.keys[relation]] == [("id",)]

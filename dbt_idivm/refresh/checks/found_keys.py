@@ -21,7 +21,7 @@ def find_keys(client: Client, inputs: Mapping[str, Input], tables: Sequence[Tabl
     """
     left = {table.name: candidates(table) for table in tables if inputs[table.name].version is not None}
     with ExitStack() as turns:
-        # Reading a large table takes long, and models of other threads that need it wait for the answer. Locks are taken in order.
+        # Reading a large table takes long, and models of other threads that need it wait for the answer. Locks have an order.
         for table in sorted({inputs[name].table for name, columns in left.items() if columns}):
             turns.enter_context(client.invocation.turn(f"keys of {table}"))
         return (yield from _found(client, inputs, left))
