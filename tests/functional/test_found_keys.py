@@ -20,7 +20,7 @@ LOOK = "look for keys of"
 
 @pytest.fixture
 def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
-    with project_in(spark, "found_" + request.node.name.removeprefix("test_")[:20]) as project:
+    with project_in(spark, "found_" + request.node.name.partition("[")[0].removeprefix("test_")[:20]) as project:
         project.table("orders", "order_id int, name string, n int", "(1, 'a', 1)", "(2, 'b', 2)", "(3, 'b', 2)")
         yield project
 
