@@ -21,7 +21,7 @@ from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import ProvenDiff, fetch_together
 from dbt_idivm.refresh.changes.proving import COUNTS
 from dbt_idivm.refresh.changes.verify_keys import Changed, look_up_together, repeated_new_key
-from dbt_idivm.refresh.checks.keys import KeyedInput
+from dbt_idivm.refresh.checks.keys import Check, KeyedInput, repeated_at, unique_of
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.engine import EMBEDDED
 from dbt_idivm.refresh.engine.steps import driven
@@ -122,3 +122,41 @@ def test_new_keys(kind: str) -> None:
         assert driven(repeated_new_key(common, each.keyed.found, key, move, rows), answered) == single
         broken += single is not None
     assert common.statements == 1 + broken, "those that hold are not looked up again"
+
+
+@pytest.mark.parametrize("is_found", [False, True])
+@pytest.mark.parametrize("kind", ["tinyint", "smallint", "int", "bigint", "string"])
+def test_keys_of_whole_tables(kind: str, is_found: bool) -> None:
+    """Integral keys are compared in groups of 64, of which some are full, some have negative values, and some NULLs."""
+    drawn, spark, bits = (
+        random.Random(kind),
+        spark_meaning(),
+        {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}.get(kind, 20),
+    )
+    spark.reset()
+    values: list[list[int | None]] = []
+    for _ in range(14):
+        start = drawn.choice((-(2**bits), 2**bits - 70, -70, 0, 61))
+        found: list[int | None] = [start + number for number in range(70) if drawn.random() < 0.7]
+        found += [None] * drawn.choice((0, 0, 0, 1, 2)) + drawn.sample(found, drawn.choice((0, 0, 0, 1)))
+        values.append(found)
+    checks = [Check(f"main.t{number}", 2, ("x0",), (kind,), is_found) for number in range(len(values))]
+    for number, found in enumerate(values):
+        spark.table(
+            f"t{number}", [("x0", kind)], [(str(each) if kind == "string" and each is not None else each,) for each in found]
+        )
+    holds = [len(set(each)) == len(each) and not (is_found and None in each) for each in values]
+    assert 0 < sum(holds) < 14
+    client, key = Client(EMBEDDED), Key(("x0",), "a test", found=is_found)
+    assert driven(unique_of(client, checks), answered) == tuple(
+        each for each, is_key in zip(checks, holds, strict=True) if is_key
+    )
+    assert client.statements == 1
+    for number, is_key in enumerate(holds):
+        found_input, _ = moved(number, (kind,), 1, feed_file=False)
+        broken = driven(repeated_at(client, found_input, 2, key), answered)
+        assert (broken is None) is is_key
+        if broken is not None:
+            count, (value,) = broken
+            repeated = {each for each in values[number] if values[number].count(each) > 1 or (is_found and each is None)}
+            assert count == len(repeated) and (None if value is None else int(value)) in repeated

@@ -93,7 +93,7 @@ def _have_keys(how: Adapting) -> Steps[bool]:
             continue
         if key.trusted and read.version == now.version:
             continue
-        if (yield from repeated_at(job.client, read.table, read.version, key)) is not None:
+        if (yield from repeated_at(job.client, replace(now, table=read.table), read.version, key)) is not None:
             return False
     return True
 

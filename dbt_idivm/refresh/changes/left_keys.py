@@ -63,5 +63,5 @@ def _repeated(
         facts = replace(keyed.found.facts, columns=tuple(c for c in keyed.found.facts.columns if c.name in key.columns))
         move = yield from proved(client, replace(keyed.found, facts=facts), move)
         return (yield from repeated_new_key(client, keyed.found, key, move, limit=limit))
-    broken = yield from repeated_at(client, move.table, move.to_version, key)
+    broken = yield from repeated_at(client, keyed.found, move.to_version, key)
     return broken[1] if broken is not None else None

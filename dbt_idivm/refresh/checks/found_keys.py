@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 from dbt_idivm.definition.facts import Table
 from dbt_idivm.definition.found_keys import candidates
 from dbt_idivm.refresh.catalog.inputs import Input
-from dbt_idivm.refresh.checks.keys import Check, alike, unique_of
+from dbt_idivm.refresh.checks.keys import Check, alike, types_of, unique_of
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 
@@ -34,7 +34,7 @@ def _found(
     found: dict[str, tuple[str, ...]] = {}
     while any(left.values()):
         checks = {name: _check(inputs[name], columns[0]) for name, columns in left.items() if columns}
-        for group in alike(_asked(client, inputs, checks)):
+        for group in alike(each for each in checks.values() if not client.invocation.knows(_looked(each))):
             held = yield from unique_of(client, group)
             for each in group:
                 client.invocation.remember(_looked(each), held is not None and each in held)
@@ -47,17 +47,9 @@ def _found(
 
 def _check(found: Input, columns: tuple[str, ...]) -> Check:
     assert found.version is not None
-    return Check(found.table, found.version, columns, found=True)
+    return Check(found.table, found.version, columns, types_of(found, columns), found=True)
 
 
 def _looked(check: Check) -> tuple[object, ...]:
     """What an invocation remembers by whether the candidate holds."""
     return ("is key", *check)
-
-
-def _asked(client: Client, inputs: Mapping[str, Input], checks: Mapping[str, Check]) -> Iterator[tuple[Check, tuple[str, ...]]]:
-    """The checks that were not made before, with the types of their columns."""
-    for name, check in checks.items():
-        types = {each.name: each.type for each in inputs[name].facts.columns}
-        if not client.invocation.knows(_looked(check)):
-            yield check, tuple(types[each] for each in check.columns)
