@@ -133,6 +133,9 @@ class Windowed(Unary):
 
     def block(self, binder: Binder) -> Block:
         rows = self.child.block(binder)
+        # Spark pushes a condition on the partition below the window only if the window is over columns of these names
+        if any(not _is_called(rows.output[name], name) for name in self.partition):
+            rows = isolate(rows.select(), self.child.columns, binder.alias("partitions"))
         partition = [rows.output[name] for name in self.partition]
         calls = {call.name: call.over(partition, rows.output) for call in self.calls}
         query = replace(rows, output={**rows.output, **calls}).select()
@@ -169,6 +172,10 @@ class Windowed(Unary):
 
     def label(self) -> str:
         return f"ω {', '.join(self.partition) or '()'}; {', '.join(map(_written, self.calls))}"
+
+
+def _is_called(definition: exp.Expr, name: str) -> bool:
+    return isinstance(definition, exp.Column) and definition.name == name
 
 
 def _written(call: WindowCall) -> str:

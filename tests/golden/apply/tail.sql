@@ -63,9 +63,19 @@ USING (
   ), new_rows AS (
     SELECT windows.a__k, windows.a__z, windows.v__s, windows.a__x, windows.a__y
     FROM (
-      SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y, a.z AS a__z, SUM(a.z) OVER (PARTITION BY a.x ORDER BY a.y) AS v__s
-      FROM t0 AS a
-      WHERE EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_2 WHERE v_rec__a_2.a__x IS NOT DISTINCT FROM a.x)) AS windows
+      SELECT
+        `partitions`.a__k,
+        `partitions`.a__x,
+        `partitions`.a__y,
+        `partitions`.a__z,
+        SUM(`partitions`.a__z) OVER (PARTITION BY `partitions`.a__x ORDER BY `partitions`.a__y) AS v__s
+      FROM (
+        SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y, a.z AS a__z
+        FROM t0 AS a
+        WHERE
+          EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_2 WHERE v_rec__a_2.a__x IS NOT DISTINCT FROM a.x)
+      ) AS `partitions`
+    ) AS windows
   )
   SELECT
     CASE

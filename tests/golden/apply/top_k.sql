@@ -60,9 +60,18 @@ USING (
   ), new_rows AS (
     SELECT windows.a__k, windows.a__x, windows.r__n, windows.a__y
     FROM (
-      SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y, ROW_NUMBER() OVER (PARTITION BY a.x ORDER BY a.y DESC, a.k) AS r__n
-      FROM t0 AS a
-      WHERE EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_2 WHERE v_rec__a_2.a__x IS NOT DISTINCT FROM a.x)) AS windows
+      SELECT
+        `partitions`.a__k,
+        `partitions`.a__x,
+        `partitions`.a__y,
+        ROW_NUMBER() OVER (PARTITION BY `partitions`.a__x ORDER BY `partitions`.a__y DESC, `partitions`.a__k) AS r__n
+      FROM (
+        SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y
+        FROM t0 AS a
+        WHERE
+          EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_2 WHERE v_rec__a_2.a__x IS NOT DISTINCT FROM a.x)
+      ) AS `partitions`
+    ) AS windows
     WHERE windows.r__n <= 2)
   SELECT
     CASE
@@ -179,16 +188,19 @@ USING (
       SELECT windows.a__k, windows.a__x, windows.r__n, windows.a__y
       FROM (
         SELECT
-          a.k AS a__k,
-          a.x AS a__x,
-          a.y AS a__y,
-          ROW_NUMBER() OVER (PARTITION BY a.x ORDER BY a.y DESC, a.k) AS r__n
-        FROM t0 AS a
-        WHERE
-          EXISTS(
-            SELECT 1
-            FROM (SELECT /*+ BROADCAST(lost_partitions) */ lost_partitions.a__x FROM lost_partitions) AS lost
-            WHERE lost.a__x IS NOT DISTINCT FROM a.x)
+          `partitions`.a__k,
+          `partitions`.a__x,
+          `partitions`.a__y,
+          ROW_NUMBER() OVER (PARTITION BY `partitions`.a__x ORDER BY `partitions`.a__y DESC, `partitions`.a__k) AS r__n
+        FROM (
+          SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y
+          FROM t0 AS a
+          WHERE
+            EXISTS(
+              SELECT 1
+              FROM (SELECT /*+ BROADCAST(lost_partitions) */ lost_partitions.a__x FROM lost_partitions) AS lost
+              WHERE lost.a__x IS NOT DISTINCT FROM a.x)
+        ) AS `partitions`
       ) AS windows
       WHERE windows.r__n <= 2) AS united
   )
