@@ -47,7 +47,9 @@ class ClockInput:
         return found
 
     def _read(self, node: Operator, needed: frozenset[str]) -> Operator:
-        inputs = tuple(self.read(each, below) for each, below in zip(node.inputs, node.needed(needed), strict=True))
+        inputs = tuple(
+            self.read(each, below) for each, below in zip(node.inputs, node.pruned(needed).needed(needed), strict=True)
+        )
         same = all(one is other for one, other in zip(inputs, node.inputs, strict=True))
         node = node if same else node.with_inputs(*inputs)
         if not any(clock_calls(each) for each in _live(node, needed)):

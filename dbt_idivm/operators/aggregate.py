@@ -36,6 +36,7 @@ from dbt_idivm.algebra.inference import Dependency
 from dbt_idivm.algebra.operator import Conditions, Operator, State, both_states, signed_by, values_of_signed
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import infer_type
+from dbt_idivm.algebra.written_time import clock_calls
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import dropped, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
@@ -315,8 +316,11 @@ class Aggregate(Grouped, UnaryOperator):
 
     def pruned(self, above: frozenset[str]) -> Operator:
         calls = tuple(call for call in self.calls if call.name in above)
+        # a group that has the same time in all rows makes no groups, but one group is needed
+        times = {name for name, made in self.child.defined if name not in above and not attributes(made) and clock_calls(made)}
+        groups = tuple(name for name in self.groups if name not in times) or self.groups
         # a global aggregate without calls would lose its one row
-        return replace(self, calls=calls if calls or self.groups else self.calls[:1])
+        return replace(self, groups=groups, calls=calls if calls or self.groups else self.calls[:1])
 
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return (frozenset(self.groups),)

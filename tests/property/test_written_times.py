@@ -137,6 +137,8 @@ WRITTEN = {
     "groups of a time": build(_TWO, _NAMED + "SELECT x, sum(y) AS s, now() AS t FROM c GROUP BY x", _START, *_LATER),
     "one group": build(_TWO, "SELECT max(y) AS m, now() AS t FROM t0", _START, *_LATER),
     "distinct rows": build(_TWO, "SELECT x, now() AS t FROM (SELECT DISTINCT x FROM t0) AS d", _START, *_LATER),
+    "distinct rows with the time": build(_TWO, "SELECT DISTINCT x, now() AS t FROM t0", _START, *_LATER),
+    "distinct copies with the time": build(_BAG, "SELECT DISTINCT now() AS t, y % 2 AS z FROM t0", _COPIES, *_MORE_COPIES),
     "EXISTS": build(_TWO, _NAMED + "SELECT k, t, y FROM c WHERE EXISTS (SELECT 1 FROM t1 AS b WHERE b.z = c.x)", _START, *_LATER),
     "the last row": build(
         _TWO,
