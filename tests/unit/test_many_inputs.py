@@ -9,6 +9,7 @@ import pytest
 
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.changes import net_diffs, verify_keys
+from dbt_idivm.refresh.decide.costs import Costs
 from dbt_idivm.refresh.engine.engine import EMBEDDED, SPARK_DELTA
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.together import grouped
@@ -394,3 +395,17 @@ def test_no_question_is_locked_while_a_common_statement_runs() -> None:
     engine.answer = looking  # type: ignore[method-assign]
     engine.drive(union(3), run)
     assert len([label for label in asked(engine) if " of 3 tables" in label]) == 2 and not locked
+
+
+def test_one_query_is_expected_for_the_inputs_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One for the net diffs, and one for their new keys: `auto` would rebuild if it expected one for each input."""
+    expected = []
+    seconds = Costs.reading_seconds.fget
+    assert seconds is not None
+    monkeypatch.setattr(Costs, "reading_seconds", property(lambda self: expected.append(self.reading) or seconds(self)))
+    for inserted in ((0,), (0, 1, 2, 3)):
+        engine = made(5, strategy="auto")
+        for number in range(5):
+            insert(engine, number) if number in inserted else update(engine, number)
+        engine.drive(union(5, strategy="auto"))
+    assert {each.queries for each in expected} == {2}

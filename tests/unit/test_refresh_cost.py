@@ -299,7 +299,7 @@ def test_keys_of_the_same_types_are_verified_together(engine: FakeEngine) -> Non
     engine.reads[alone[1]] = ((1, 7, 2),)
     with pytest.raises(IdivmError, match="IDIVM-305"):
         engine.drive(replace(request(), full_refresh=True))
-    assert engine.labels("read") == [together, alone[1]]
+    assert engine.labels("read") == [together, alone[1], alone[1]], "whether it is broken, and by which values"
     engine.reads.clear()
     engine.fail[together] = EngineError("DELTA_FILE_NOT_FOUND", "a file is gone")
     engine.drive(replace(request(), full_refresh=True))

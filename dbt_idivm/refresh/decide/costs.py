@@ -135,25 +135,37 @@ class Costs:
     @cached_property
     def reading(self) -> Measure:
         """The work of reading the net diffs and looking up new keys. What another model of this run has already read costs
-        nothing."""
-        return total(self._reading(move) for move in self._moved)
+        nothing. Few rows of several inputs are fetched by one query, and so are their keys looked up."""
+        alone = total(self._reading(move) for move in self._moved)
+        few = [
+            move for move in self._moved if self._is_read(move) and move.feed_rows is not None and move.feed_rows <= INLINE_ROWS
+        ]
+        keys = [key for found, key in self._untrusted if any(move.table == found.table and self._adds(move) for move in few)]
+        return replace(alone, queries=alone.queries - max(len(few) - 1, 0) - max(len(keys) - 1, 0))
 
     @property
     def reading_seconds(self) -> float:
         return self.seen.work.job.client.invocation.experience.reading_seconds(self.view, self.reading)
 
     def _reading(self, move: Move) -> Measure:
-        invocation, size = self.seen.work.job.client.invocation, self.seen.work.planned.sizes.get(move.table, Size(0, 0))
-        if invocation.knows(move.question("diff")) or move.changes_no_row:
+        size = self.seen.work.planned.sizes.get(move.table, Size(0, 0))
+        if not self._is_read(move):
             return Measure()
         rows = self._rows_of_feed(move, size)
         read = READING + Measure(tuples=rows, bytes_read=2 * size.bytes if move.feed_rows is None else 0)
         if rows > INLINE_ROWS:
             read += Measure(bytes_written=rows * self._width(move.table))
-        if not self.counts[move.table].inserted or self.seen.work.job.config.verify == "none":
+        if not self._adds(move):
             return read
         again = read if rows > INLINE_ROWS else Measure()
         return read + total(again + self._key_query(found, key) for found, key in self._untrusted if found.table == move.table)
+
+    def _is_read(self, move: Move) -> bool:
+        return not self.seen.work.job.client.invocation.knows(move.question("diff")) and not move.changes_no_row
+
+    def _adds(self, move: Move) -> bool:
+        """Whether the move has new keys to look up."""
+        return bool(self.counts[move.table].inserted) and self.seen.work.job.config.verify != "none"
 
     @staticmethod
     def _rows_of_feed(move: Move, size: Size) -> float:
