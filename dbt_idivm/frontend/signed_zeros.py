@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import as_written, attributes
+from dbt_idivm.algebra.expressions import as_written, attributes, column, substitute
 from dbt_idivm.algebra.operator import Operator, operators, operators_of
 from dbt_idivm.algebra.types import Type, infer_type, inferred, is_numeric
 from dbt_idivm.errors import Finding, finding
@@ -83,6 +83,7 @@ def signed_zeros(root: Operator) -> Iterator[Finding]:
 def constant_zeros(root: Operator) -> Iterator[Finding]:
     """IDIVM-228 for each group attribute that is, or is computed from, a constant that may be -0.0."""
     constants: dict[str, exp.Expr] = {}  # attribute → such a constant
+    known: dict[str, exp.Expr] = {}  # attribute → its definition, where that is any constant
     for node in operators(root):  # inputs first
         types = inferred({name: kind for child in node.inputs for name, kind in child.types.items()})
         if isinstance(node, Aggregate):
@@ -90,7 +91,10 @@ def constant_zeros(root: Operator) -> Iterator[Finding]:
                 if name in constants:
                     yield finding(228, what=f"groups by {as_written(constants[name])}, which may be -0.0")
         for name, value in node.defined:
-            found = _constant_zero(value, types)
+            whole = substitute(value, {each: known.get(each) or column(each) for each in attributes(value)})
+            if not attributes(whole):
+                known[name] = whole
+            found = _constant_zero(whole, types)
             found = found or next((constants[each] for each in attributes(value) if each in constants), None)
             if found is not None:
                 constants[name] = found

@@ -35,6 +35,9 @@ CONSTANTS = {
     "a constant": "SELECT n, count(*) AS c FROM (SELECT k, -0.0D AS n FROM t) GROUP BY n",
     "what is the same in all cases": "SELECT n, max(k) AS m FROM (SELECT k, if(k > 1, -0.0D, 0.0D) AS n FROM t) GROUP BY n",
     "distinct rows": "SELECT DISTINCT n FROM (SELECT k, CAST('-0' AS DOUBLE) AS n FROM t)",
+    "a constant of another constant": "SELECT n, count(*) AS c FROM "
+    "(SELECT k, CAST(s AS DOUBLE) AS n FROM (SELECT k, '-0.0' AS s FROM t)) GROUP BY n",
+    "a negated constant": "SELECT n, count(*) AS c FROM (SELECT k, -z AS n FROM (SELECT k, 0.0D AS z FROM t)) GROUP BY n",
 }
 # Refused as well: what is computed from such a constant, or may be another constant.
 MORE_CONSTANTS = {
@@ -48,6 +51,8 @@ MORE_CONSTANTS = {
 KEPT = {
     "constants that are no -0.0": "SELECT a, b, c, d, e, count(*) AS n FROM (SELECT 0.0D AS a, -1.5D AS b, CAST(0 AS DOUBLE) AS c, -0.0 AS d, "
     "CAST(NULL AS DOUBLE) AS e FROM t) GROUP BY a, b, c, d, e",
+    "constants of other constants that are no -0.0": "SELECT a, b, count(*) AS n FROM "
+    "(SELECT CAST(s AS DOUBLE) AS a, -d AS b FROM (SELECT '1.5' AS s, 1.5D AS d FROM t)) GROUP BY a, b",
     "variables of lambdas that are no floats": "SELECT p, count(*) AS n FROM "
     "(SELECT size(filter(array(k, 2), x -> x + 1 > 2)) AS p FROM t) GROUP BY p",
     "constants that no group is made by": "SELECT k, -0.0D AS n, max(-0.0D) AS m FROM t GROUP BY k",
