@@ -80,7 +80,8 @@ def test_wrong_views_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> 
         judge(case(WRONG[name]), ALL_WAYS["optimised"], MEANT, OnSpark)
     monkeypatch.setattr(lower, "signed_zeros", lambda root: ())
     with pytest.raises(AssertionError):
-        judge(case(WRONG[name]), ALL_WAYS["optimised"], MEANT, OnSpark)
+        for way in ("optimised", "caches-everywhere"):
+            judge(case(WRONG[name]), ALL_WAYS[way], MEANT, OnSpark)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -42,10 +42,11 @@ class RefusedWithCaches(IdivmError):
 
 
 def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
-    """Create the view (`reason` is None) or rebuild it. Raises IDIVM-304, 305 and 903."""
+    """Create the view (`reason` is None) or rebuild it. Raises IDIVM-304, 305 and 903, and BrokenKey."""
     job = work.job
-    if work.unverified is None:
-        yield from keys.verify_all(job.client, work.planned.inputs.tables, work.planned.keys)
+    # Wrong without found keys: what reads this view by its IDs would fail for a key that nobody has declared.
+    looked_up = {name: key for name, key in work.planned.keys.items() if key.found or work.unverified is None}
+    yield from keys.verify_all(job.client, work.planned.inputs.tables, looked_up)
     planned = yield from _judged(work)
     try:
         wanted, written = yield from _published(replace(work, planned=planned), reason)

@@ -181,7 +181,7 @@ class Costs:
     @property
     def unverified(self) -> Mapping[str, Consumed] | None:
         """Input → consumed version for keys that a rebuild would leave unverified (`Work.unverified`): those of inputs that moved
-        since their keys were looked up. None if a rebuild has to verify all keys."""
+        since their keys were looked up. None if a rebuild has to verify all keys; it always verifies those that were found."""
         state, config = self.seen.work.stored.state, self.seen.work.job.config
         # a key that was not checked for a while, under another `verify`, may be broken by a row that was inserted then; a
         # `unique_key` that contains the IDs holds only if the keys do, and so do look-ups of rows by their keys
@@ -190,8 +190,8 @@ class Costs:
         left = {**state.inputs, **state.unverified}
         return {
             found.name: left[found.name]
-            for found, _ in self._untrusted
-            if self.seen.moves[found.table].moved or found.name in state.unverified
+            for found, key in self._untrusted
+            if not key.found and (self.seen.moves[found.table].moved or found.name in state.unverified)
         }
 
     @property
