@@ -116,10 +116,10 @@ def _constant_zero(value: exp.Expr, types: _Types) -> exp.Expr | None:
 def _reading(value: exp.Expr, variables: _Types) -> set[int]:
     """The ids of the nodes that contain an attribute. Each node is visited once, however many attributes are below it."""
     found: set[int] = set()
-    for column in value.find_all(exp.Column):
-        if column.name in variables:
+    for each in value.find_all(exp.Column):
+        if each.name in variables:
             continue
-        node: exp.Expr | None = column
+        node: exp.Expr | None = each
         while node is not None and id(node) not in found:
             found.add(id(node))
             node = node.parent if node is not value else None
