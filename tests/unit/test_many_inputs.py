@@ -13,7 +13,7 @@ from dbt_idivm.refresh.decide.costs import Costs
 from dbt_idivm.refresh.engine.engine import EMBEDDED, SPARK_DELTA
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.together import grouped
-from dbt_idivm.refresh.protocol import EngineError
+from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 from dbt_idivm.script.diff import INLINE_ROWS
 from tests.unit.fake_engine import FakeEngine, model
 
@@ -105,6 +105,30 @@ def test_a_padded_text_is_that_of_its_table() -> None:
     outcome = engine.drive(union(3))
     assert "IDIVM-228" in (outcome.reason or outcome.message) and "main.t1" in outcome.message
     assert explained(engine) == ["3 tables, t0 to t2", "t0", "t1", "t2"]
+
+
+@pytest.mark.parametrize("is_set", [True, False])
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_padded_text_behind_the_columns_that_a_plan_shows(count: int, is_set: bool) -> None:
+    """By default Spark shows 25 columns of a list. If that cannot be changed, each text is described."""
+    engine = FakeEngine()
+    for number in range(count):
+        engine.source(f"t{number}", id="int", name="string")
+    engine.char_columns.add("main.t0 name")
+    setting, cut = "spark.sql.debug.maxToStringFields", "Project [c0#1, c1#2, ... 15 more fields]"
+    answer = engine.answer
+
+    def shown(asked: Statement) -> Reply:
+        if asked.label.startswith("plan of reading"):
+            engine.plans["plan of reading main.t0"] = "readSidePadding" if setting in engine.settings else cut
+        return answer(asked)
+
+    engine.answer = shown  # type: ignore[method-assign]
+    if not is_set:
+        engine.fail[f"set {setting}"] = EngineError("X", "not here")
+    outcome = engine.drive(union(count))
+    assert "IDIVM-228" in (outcome.reason or outcome.message) and "main.t0" in outcome.message
+    assert setting not in engine.settings
 
 
 def test_each_plan_is_asked_for_if_that_of_all_fails() -> None:

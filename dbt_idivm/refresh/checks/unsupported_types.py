@@ -22,12 +22,16 @@ from dbt_idivm.algebra.types_of_times import ALL_TIMESTAMPS
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.scoped import temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.engine.together import grouped
+from dbt_idivm.refresh.protocol import Rows
 from dbt_idivm.script.dialect import may_hold_text
 
 _PADDING = "readSidePadding"  # in the plan of a query that reads such a column
 _MERGING = "MergingSessions"  # in the plan of a query that groups sessions
+_CUT = re.compile(r"\.\.\. \d+ more fields")  # in a plan of which long lists of columns are not shown whole
+_WHOLE = {"spark.sql.debug.maxToStringFields": "100000"}
 _CHAR = re.compile(r"\bchar\(", re.IGNORECASE)
 
 
@@ -53,7 +57,7 @@ def unsupported_types(client: Client, scans: Collection[Scan]) -> Steps[tuple[Fi
     tables = sorted({table for table, _, _ in read})
     yield from _look_at_all(client, tables)
     for table in tables:
-        padded = yield from client.once(("padding", table), lambda table=table: _pads(client, table))  # type: ignore[misc]
+        padded = yield from client.once(("padding", table), lambda table=table: _may_pad(client, table))  # type: ignore[misc]
         for name in [name for each, name, _ in read if padded and each == table]:
             described = yield from client.ask(client.commands.describe_column(table, name))
             if any(_CHAR.search(str(value)) for key, value, *_ in described.rows if key == "data_type"):
@@ -87,14 +91,23 @@ def _look_at_all(client: Client, tables: Iterable[str]) -> Steps[None]:
     asked = [table for table in tables if not client.invocation.knows(("padding", table))]
     for group in grouped(asked, lambda _: True):
         try:
-            rows = yield from client.ask(client.commands.explain(*group))
+            may_pad = yield from _may_pad(client, *group)
         except EngineFailure:  # each is asked alone, and reports its own failure
             continue
-        if not any(_PADDING in str(row[0]) for row in rows.rows):
+        if not may_pad:
             for table in group:
                 client.invocation.remember(("padding", table), False)
 
 
-def _pads(client: Client, table: str) -> Steps[bool]:
-    rows = yield from client.ask(client.commands.explain(table))
-    return any(_PADDING in str(row[0]) for row in rows.rows)
+# Wrong without the second question: Spark shows the first 25 columns only, and a CHAR behind them would be read as any text.
+def _may_pad(client: Client, *tables: str) -> Steps[bool]:
+    """Whether the plan of reading the tables pads a column, or is not shown whole."""
+    asked = client.commands.explain(*tables)
+    shown = _text((yield from client.ask(asked)))
+    if _CUT.search(shown) and _PADDING not in shown:
+        shown = _text((yield from temporarily(client, _WHOLE, client.ask(asked), needed=False)))
+    return _PADDING in shown or _CUT.search(shown) is not None
+
+
+def _text(plan: Rows) -> str:
+    return "\n".join(str(row[0]) for row in plan.rows)
