@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
 
 from dbt_idivm.definition.config import model_config
 from dbt_idivm.definition.fingerprint import LAYOUT
+from dbt_idivm.definition.found_keys import candidates
 from dbt_idivm.definition.keys import without_declared_key
 from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import Finding, IdivmError, finding, listed
@@ -34,7 +36,6 @@ from dbt_idivm.refresh.decide.difference import request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_stored
 from dbt_idivm.refresh.decide.outcome import Result, named, outcome
-from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.decide.planning import plan_model
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
@@ -219,18 +220,25 @@ def with_found_keys(view: Observed, why: Finding, found: Mapping[str, tuple[str,
     these keys, if they are not to be looked for."""
     work = view.work
     if found is None:
-        found = yield from _found_keys(work.job, work.planned)
+        found = yield from _found_keys(work)
     if found == work.planned.found:
         return replace(view, reason=why)
     return Observed(Work(work.job, work.stored, (yield from plan_model(work.job, work.stored, found_keys=found))), why)
 
 
-def _found_keys(job: Job, planned: Planned) -> Steps[dict[str, tuple[str, ...]]]:
-    """Look for keys of the inputs of which none is declared. Without a plan none are needed."""
-    if planned.plan is None or not job.config.looks_for_keys:
+def _found_keys(work: Work) -> Steps[dict[str, tuple[str, ...]]]:
+    """Look for keys of the inputs of which none is declared. Without a plan only if there may be one with such keys: some
+    columns and subqueries are refused without a key."""
+    job, planned = work.job, work.planned
+    if not job.config.looks_for_keys:
         return {}
-    read = planned.plan.base_tables
     open_ = without_declared_key(job.request, job.config.keys, planned.inputs.for_definition)
+    supposed = {each.name: keys[0] for each in open_ if (keys := candidates(each))}
+    plan = planned.plan
+    if plan is None and supposed:
+        with suppress(IdivmError):
+            plan = (yield from plan_model(job, work.stored, found_keys=supposed)).plan
+    read = plan.base_tables if plan is not None else ()
     return (yield from find_keys(job.client, planned.inputs.tables, [each for each in open_ if each.table in read]))
 
 

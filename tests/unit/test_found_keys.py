@@ -152,6 +152,38 @@ def test_a_view_of_an_earlier_version_stays_as_it_is(engine: FakeEngine) -> None
     assert '"found"' not in state(engine, "main.v").json(), "earlier versions can read it"
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select id, tags['a'] as a from main.o",
+        "select id, name, lag(name) over (order by id) as before, tags['a'] as a from main.o",
+        "select c.name, (select o.name from main.o where o.id = c.id) as x from main.c",
+    ],
+)
+def test_a_key_without_which_there_is_no_plan(engine: FakeEngine, sql: str) -> None:
+    """Or one that is rebuilt each time, until it is a key."""
+    engine.source("c", id="int", name="string")
+    engine.tables["main.o"].columns["tags"] = "map<string,string>"
+    asked = model(sql, keys="auto")
+    engine.reads["look for"] = ((0,), (1,))
+    assert "IDIVM-408" in engine.drive(asked).message
+    change(engine)
+    engine.reads["look for"] = ()
+    assert engine.drive(asked).mode == "full"
+    assert outcome_state(engine).found["main.o"] == ("id",)
+    change(engine, (7, "seven", -1))
+    assert engine.drive(asked).mode == "incremental"
+    change(engine, (7, "seven", 1), (7, "again", 1))
+    engine.reads["look for"] = ((0,), (1,))
+    outcome = engine.drive(asked)
+    assert outcome.mode == "full" and "main.o" not in outcome_state(engine).found
+    assert engine.drive(asked).mode == "noop"
+
+
+def outcome_state(engine: FakeEngine) -> State:
+    return state(engine, "main.v__idivm" if engine.tables["main.v"].kind == "VIEW" else "main.v")
+
+
 def test_where_the_look_fails_there_is_no_key(engine: FakeEngine) -> None:
     engine.fail["look for"] = EngineError("", "out of memory")
     assert_a_bag(engine, engine.drive(MODEL))
