@@ -107,7 +107,7 @@ def test_a_key_that_is_declared_later(engine: FakeEngine) -> None:
 
 def test_the_equivalence_test_has_the_completed_order(engine: FakeEngine) -> None:
     engine.drive(model(SQL, {"o": "id"}))
-    assert "ORDER BY o.name, o.id" in " ".join(engine.ask(equivalence("main", "v")).split())
+    assert "ORDER BY `partitions`.o__name, `partitions`.o__id" in " ".join(engine.ask(equivalence("main", "v")).split())
     engine.drive(model("select id, rank() over (order by name) as n from main.o", {"o": "id"}))
     assert "o.id)" not in " ".join(engine.ask(equivalence("main", "v")).split())
 
@@ -115,9 +115,9 @@ def test_the_equivalence_test_has_the_completed_order(engine: FakeEngine) -> Non
 def test_the_proof_has_the_order_of_the_user(engine: FakeEngine) -> None:
     engine.drive(model(SQL, {"o": "id"}))
     asked = [" ".join(each.sql.split()) for each in engine.log if each.label == "plan of the planned query"]
-    assert asked and all("ORDER BY o.name)" in each for each in asked)
+    assert asked and all("ORDER BY `partitions`.o__name)" in each for each in asked)
     built = [" ".join(each.sql.split()) for each in engine.log if "CREATE" in each.sql]
-    assert any("ORDER BY o.name, o.id" in each for each in built)
+    assert any("ORDER BY `partitions`.o__name, `partitions`.o__id" in each for each in built)
 
 
 @pytest.mark.parametrize("setting", [{"ties": "rebuild"}, {"output": "diffs"}])

@@ -81,6 +81,7 @@ TAKEN = {
     C + "SELECT id, t FROM c ORDER BY id LIMIT 3": {"t": "NOW()"},
     "SELECT id, now() AS t FROM t UNION ALL SELECT id, now() AS t FROM u": {"t": "NOW()"},
     "SELECT x, count(*) AS n, now() AS t FROM t GROUP BY x": {"t": "NOW()"},
+    "SELECT DISTINCT x, now() AS t FROM t": {"t": "NOW()"},
     "SELECT x, count(*) AS n FROM t GROUP BY x, now()": {},  # a constant makes no other groups
     "SELECT x, now() AS t FROM bag": {"t": "NOW()"},
     "SELECT id, t FROM w": {"t": "NOW()"},
@@ -97,7 +98,6 @@ REFUSED = {
     "SELECT id, CASE WHEN x > 1 THEN now() END AS t FROM t": "an expression with a column of the row",
     "SELECT x, max(now()) AS t FROM t GROUP BY x": "an aggregate",
     C + "SELECT x, max(t) AS t FROM c GROUP BY x": "an aggregate above",
-    "SELECT DISTINCT x, now() AS t FROM t": "DISTINCT",
     "SELECT id, now() AS t FROM t UNION SELECT id, now() AS t FROM u": "UNION",
     "SELECT id, now() AS t FROM t EXCEPT SELECT id, now() AS t FROM u": "EXCEPT",
     "SELECT id, now() AS t FROM t INTERSECT SELECT id, now() AS t FROM u": "INTERSECT",
