@@ -129,9 +129,12 @@ class Binder(Protocol):
 
 
 def _named(definition: exp.Expr, name: str) -> exp.Expr:
-    if isinstance(definition, exp.Column) and definition.name == name:
-        return definition.copy()
-    return alias(definition, name)
+    return definition.copy() if is_called(definition, name) else alias(definition, name)
+
+
+def is_called(definition: exp.Expr, name: str) -> bool:
+    """Whether the definition is a column of this name."""
+    return isinstance(definition, exp.Column) and definition.name == name
 
 
 def _join(source: Source) -> exp.Join:

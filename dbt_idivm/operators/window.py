@@ -32,7 +32,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.answers import UnaryOperator, carries_nothing, itself, over_inputs
 from dbt_idivm.algebra.bags import Distinct
-from dbt_idivm.algebra.block import Binder, Block, isolate
+from dbt_idivm.algebra.block import Binder, Block, is_called, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin, Unary, project
 from dbt_idivm.algebra.expressions import attributes, column, passing, render, substitute
@@ -134,7 +134,7 @@ class Windowed(Unary):
     def block(self, binder: Binder) -> Block:
         rows = self.child.block(binder)
         # Spark pushes a condition on the partition below the window only if the window is over columns of these names
-        if any(not _is_called(rows.output[name], name) for name in self.partition):
+        if any(not is_called(rows.output[name], name) for name in self.partition):
             rows = isolate(rows.select(), self.child.columns, binder.alias("partitions"))
         partition = [rows.output[name] for name in self.partition]
         calls = {call.name: call.over(partition, rows.output) for call in self.calls}
@@ -172,10 +172,6 @@ class Windowed(Unary):
 
     def label(self) -> str:
         return f"ω {', '.join(self.partition) or '()'}; {', '.join(map(_written, self.calls))}"
-
-
-def _is_called(definition: exp.Expr, name: str) -> bool:
-    return isinstance(definition, exp.Column) and definition.name == name
 
 
 def _written(call: WindowCall) -> str:

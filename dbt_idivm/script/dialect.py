@@ -113,7 +113,7 @@ class Dialect:
             )
             for number, (feed, columns) in enumerate(feeds)
         ]
-        texts = [any(may_hold_text(kind) for _, columns in feeds for _, kind in columns[at : at + 1]) for at in range(width)]
+        texts = [any(at < len(columns) and may_hold_text(columns[at][1]) for _, columns in feeds) for at in range(width)]
         return _netted(union_all(parts), texts, (FEED,), counted=counted).limit(limit)
 
     def _encoded(

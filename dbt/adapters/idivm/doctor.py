@@ -129,7 +129,7 @@ def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | N
         for node in manifest["nodes"].values()
         if node["resource_type"] == "model" and node["config"].get("materialized") == "idivm"
     ]
-    there = {each for node in models for each in _found_keys(handle, client, node).items()}
+    there = {name: columns for node in models for name, columns in _found_keys(handle, client, node).items()}
     seen: set[str] = set()
     for node in models:
         for found in keys.inputs(node).values():
@@ -139,7 +139,7 @@ def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | N
             declared = [", ".join(each.columns) for each in keys.declared(found)]
             name = next(iter(relation_names(found)))
             if found.get("config", {}).get("materialized") != "idivm":
-                of_data = next((columns for relation, columns in there if relation in relation_names(found)), ())
+                of_data = next((there[each] for each in relation_names(found) if each in there), ())
                 yield drive(handle, examine_input(client, name, written_name(found), declared, every, of_data))
             ignored = (*keys.ignored(found), *dropped(found, project_dir))
             yield from drive(handle, examine_keys(client, name, written_name(found), keys.declared(found), ignored))

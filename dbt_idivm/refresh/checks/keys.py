@@ -207,21 +207,16 @@ def _repeated_packed(
     value = column(name)
     bit = exp.Anonymous(
         this="shiftleft",
-        expressions=[_cast(exp.Literal.number(1), "bigint"), _cast(exp.BitwiseAnd(this=value, expression=_number(63)), "int")],
+        expressions=[
+            exp.cast(exp.Literal.number(1), "bigint"),
+            exp.cast(exp.BitwiseAnd(this=value, expression=exp.Literal.number(63)), "int"),
+        ],
     )
     bits = exp.Anonymous(this="bit_count", expressions=[exp.Anonymous(this="bit_or", expressions=[bit])])
-    of_null = _number(0 if found else 1)  # bits of the group of NULLs
+    of_null = exp.Literal.number(0 if found else 1)  # bits of the group of NULLs
     differs = exp.NEQ(this=exp.Count(this=exp.Star()), expression=exp.Coalesce(this=bits, expressions=[of_null]))
-    chunk = exp.Anonymous(this="shiftright", expressions=[value.copy(), _number(6)])
+    chunk = exp.Anonymous(this="shiftright", expressions=[value.copy(), exp.Literal.number(6)])
     return exp.Select(expressions=[*shown]).from_(rows).group_by(*(each.copy() for each in groups), chunk).having(differs)
-
-
-def _number(value: int) -> exp.Expr:
-    return exp.Literal.number(value)
-
-
-def _cast(value: exp.Expr, kind: str) -> exp.Expr:
-    return exp.Cast(this=value, to=exp.DataType.build(kind))
 
 
 def is_broken(never_null: Iterable[exp.Expr]) -> exp.Expr:

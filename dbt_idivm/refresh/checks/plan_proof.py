@@ -32,6 +32,7 @@ from dbt_idivm.refresh.checks.plan_expressions import Unreadable
 from dbt_idivm.refresh.checks.plan_text import normal_form
 from dbt_idivm.refresh.checks.union_types import differing_branches
 from dbt_idivm.refresh.engine.client import Client, Columns, listed_columns
+from dbt_idivm.refresh.engine.commands import ALL_COLUMNS
 from dbt_idivm.refresh.engine.scoped import temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Statement
@@ -50,7 +51,7 @@ LARGEST_CHECKED = 1 << 30  # bytes of all inputs, under `verify_build: auto`
 # By default Spark truncates long lists of columns, types of wide structs, and long plans. For folded constants it shows only the
 # value, not the type: y / 3 may be a quotient by a DECIMAL(1, 0) or by a DECIMAL(10, 0).
 _WHOLE = {
-    "spark.sql.debug.maxToStringFields": "100000",
+    **ALL_COLUMNS,
     "spark.sql.maxPlanStringLength": "100000000",
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConstantFolding",
 }

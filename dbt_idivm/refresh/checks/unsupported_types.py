@@ -22,6 +22,7 @@ from dbt_idivm.algebra.types_of_times import ALL_TIMESTAMPS
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.commands import ALL_COLUMNS
 from dbt_idivm.refresh.engine.scoped import temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.engine.together import grouped
@@ -31,7 +32,6 @@ from dbt_idivm.script.dialect import may_hold_text
 _PADDING = "readSidePadding"  # in the plan of a query that reads such a column
 _MERGING = "MergingSessions"  # in the plan of a query that groups sessions
 _CUT = re.compile(r"\.\.\. \d+ more fields")  # in a plan of which long lists of columns are not shown whole
-_WHOLE = {"spark.sql.debug.maxToStringFields": "100000"}
 _CHAR = re.compile(r"\bchar\(", re.IGNORECASE)
 
 
@@ -105,7 +105,7 @@ def _may_pad(client: Client, *tables: str) -> Steps[bool]:
     asked = client.commands.explain(*tables)
     shown = _text((yield from client.ask(asked)))
     if _CUT.search(shown) and _PADDING not in shown:
-        shown = _text((yield from temporarily(client, _WHOLE, client.ask(asked), needed=False)))
+        shown = _text((yield from temporarily(client, ALL_COLUMNS, client.ask(asked), needed=False)))
     return _PADDING in shown or _CUT.search(shown) is not None
 
 

@@ -11,6 +11,9 @@ from dbt_idivm.algebra.block import subquery
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.script.dialect import Dialect
 
+# Settings under which EXPLAIN shows all columns. By default Spark shows the first 25.
+ALL_COLUMNS = {"spark.sql.debug.maxToStringFields": "100000"}
+
 
 @dataclass(frozen=True)
 class Commands:
