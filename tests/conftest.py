@@ -12,10 +12,11 @@ from hypothesis import settings
 # fixtures and hooks
 from tests.connect_server import connect_server  # noqa: F401
 from tests.lanes import BUDGETS, pytest_sessionstart, pytest_xdist_make_scheduler  # noqa: F401
-from tests.near import Near
+from tests.near import SECONDS, Near
 from tests.property.profiles import DEFAULT
 from tests.tally import pytest_sessionfinish, pytest_terminal_summary, tally  # noqa: F401
 from tests.thrift_server import thrift_server  # noqa: F401
+from tests.until import Until
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,6 +30,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="fail if the property tests of this kind do not fire each rule; not with -k",
     )
     parser.addoption("--budget", choices=[*BUDGETS], help="print what the lanes of this run took; fail if one took far too long")
+    parser.addoption(
+        "--minutes", type=float, metavar="N", help="begin no test later than that; what is left out depends on the seed"
+    )
     parser.addoption("--near", metavar="FILE", help="the tests that are nearest to that file, for two minutes")
     parser.addoption("--freeze", action="store_true", help="choose the frozen set of random cases anew, in one process")
     parser.addoption("--any-way", type=int, metavar="SEED", help="conformance, each refresh by a way or rebuild drawn at random")
@@ -42,6 +46,9 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile(config.getoption("--hypothesis-profile") or DEFAULT)
     if config.getoption("--near"):
         config.pluginmanager.register(Near(Path(config.getoption("--near"))))
+        config.pluginmanager.register(Until(SECONDS))
+    if config.getoption("--minutes"):
+        config.pluginmanager.register(Until(60 * config.getoption("--minutes"), int(config.getoption("--hypothesis-seed") or 0)))
 
 
 @pytest.fixture

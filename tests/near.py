@@ -8,7 +8,6 @@ for a change mostly fails near it.
 from __future__ import annotations
 
 import ast
-import time
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -64,11 +63,10 @@ def distances(changed: Path, files: Iterable[Path]) -> dict[Path, int]:
 
 
 class Near:
-    """A plugin: the tests in the order of their distance, for two minutes."""
+    """A plugin: the tests in the order of their distance."""
 
     def __init__(self, changed: Path) -> None:
         self.changed = changed.resolve()
-        self.until = time.monotonic() + SECONDS
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -77,7 +75,3 @@ class Near:
         chosen = {item.nodeid for item in nearest}
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
         items[:] = nearest
-
-    def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        if time.monotonic() > self.until:
-            pytest.skip("two minutes are over")

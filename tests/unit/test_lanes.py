@@ -15,6 +15,7 @@ from tests.property.coverage import Coverage
 from tests.property.directed import DIRECTED, ON_SPARK
 from tests.property.plans import Options
 from tests.property.trials import Passed, Trial, Tried, covering
+from tests.until import Until
 
 
 def test_lanes() -> None:
@@ -62,6 +63,37 @@ def test_tests_near_a_file() -> None:
     tests = [ROOT / "tests" / "unit" / f"test_{name}.py" for name in ("rules_tables", "golden", "cli", "lanes")]
     near = distances(select, [path for path in tests if path.exists()])
     assert near[tests[0]] == 1 < near[tests[2]]
+
+
+def test_no_test_begins_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    found = Until(120)
+    found.pytest_runtest_setup()
+    now = 121.0
+    with pytest.raises(pytest.skip.Exception) as skipped:
+        found.pytest_runtest_setup()
+    for text in (str(skipped.value), "another reason"):
+        found.pytest_runtest_logreport(SimpleNamespace(skipped=True, longreprtext=text))  # type: ignore[arg-type]
+    assert found.left_out == 1 and str(skipped.value) == "2 minutes are over"
+
+
+def test_what_is_left_out_differs_by_day() -> None:
+    """What draws new cases comes first, and a file's tests stay together in their order."""
+
+    def item(file: int, number: int) -> SimpleNamespace:
+        marker = "random" if file == 7 else None
+        return SimpleNamespace(path=Path(f"test_{file}.py"), number=number, get_closest_marker=lambda _: marker)
+
+    def order(seed: int | None) -> list[tuple[str, int]]:
+        items = [item(file, number) for file in range(9) for number in range(2)]
+        Until(60, seed).pytest_collection_modifyitems(items)  # type: ignore[arg-type]
+        return [(each.path.name, each.number) for each in items]
+
+    assert order(20261128) == order(20261128) != order(20261129) and sorted(order(1)) == order(None)
+    for seed in (1, 2):
+        assert order(seed)[:2] == [("test_7.py", 0), ("test_7.py", 1)]
+        assert all(one[0] == other[0] for one, other in zip(order(seed)[::2], order(seed)[1::2], strict=True))
 
 
 @pytest.mark.parametrize("case", [*DIRECTED.values(), *ON_SPARK.values()])
