@@ -90,11 +90,11 @@ def made(spark: Any, *, reads_logs: bool) -> Iterator[tuple[Project, Path]]:
         yield project, project.location("t")
 
 
-# By two views each in `make deep`, whose ways and faults differ: the rest takes a quarter of an hour.
+# By some views each in `make deep`, whose ways and faults differ: the rest takes a quarter of an hour.
 SOME = {
-    ("no pre-images", True): ("rows", "bag_sums", "log", "changes"),
+    ("no pre-images", True): ("rows", "bag_sums"),
     ("insertions twice", True): ("bag", "cached"),
-    ("no images", False): ("joined", "sums"),
+    ("no images", False): ("joined", "sums", "log", "changes"),
     ("deletions twice", False): ("tuples", "most"),
 }
 MARKS = {what: pytest.mark.deep for what in FAULTS if what != "no pre-images"}

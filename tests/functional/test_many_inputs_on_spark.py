@@ -13,6 +13,8 @@ from dbt_idivm.refresh.engine.engine import EMBEDDED, SPARK_DELTA
 from dbt_idivm.script.diff import INLINE_ROWS
 from tests.functional.project import Project, project_in
 
+pytestmark = pytest.mark.deep  # `test_many_inputs` has most of it, on the fake engine
+
 TENANTS = 12
 COLUMNS = "id int, name string, at timestamp, amount decimal(10,2), ok boolean"
 ROWS = (
@@ -22,7 +24,7 @@ ROWS = (
 )
 
 
-@pytest.fixture(params=[True, pytest.param(False, marks=pytest.mark.deep)], ids=["log", "sql"])
+@pytest.fixture(params=[True, False], ids=["log", "sql"])
 def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
     with project_in(spark, "many_inputs", engine=EMBEDDED if request.param else SPARK_DELTA) as project:
         for number in range(TENANTS):
@@ -48,7 +50,6 @@ def row(shop: Project, number: int, key: int) -> str:
     return f"insert into $.t{number} values ({key}, 'née \"{number}\"', timestamp'1969-12-31 23:59:59.999999', 0.01, true{more})"
 
 
-@pytest.mark.deep
 def test_one_changed_row_in_each(shop: Project) -> None:
     model = union(shop)
     assert shop.refresh(model).mode == "create"
@@ -91,7 +92,6 @@ def test_changes_of_all_kinds(shop: Project) -> None:
     assert common == "check new keys of 3 tables, t0 to t4", "t10 and t0 have one new key each"
 
 
-@pytest.mark.deep
 def test_a_broken_key_of_one(shop: Project) -> None:
     model = union(shop)
     assert shop.refresh(model).mode == "create"
@@ -108,7 +108,6 @@ def test_a_broken_key_of_one(shop: Project) -> None:
     assert shop.refresh(model).mode == "incremental" and shop.is_exact(model)
 
 
-@pytest.mark.deep
 def test_a_feed_that_is_gone(shop: Project) -> None:
     """The common statement fails. Its reason is that of the input alone, and the other inputs are not blamed."""
     model = union(shop)

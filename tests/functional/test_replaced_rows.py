@@ -73,7 +73,10 @@ def test_literal_rows(shop: Project, kind: str) -> None:
     assert shop.refresh(model).mode == "noop"
 
 
-@pytest.mark.parametrize("kind", ["bigint", *(pytest.param(each, marks=pytest.mark.long) for each in TYPES if each != "bigint")])
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(each, marks=pytest.mark.deep if each == "bigint" else pytest.mark.long) for each in TYPES],
+)
 def test_staged_rows(shop: Project, kind: str) -> None:
     """What reads the view sees a deleted and an inserted row for each update, and nets them."""
     above = shop.model("above", "select note, count(*) as n, sum(price) as total from $.v group by note", {"v": ["k"]})

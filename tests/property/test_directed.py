@@ -72,7 +72,7 @@ def test_directed(name: str, way: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in DIRECTED if "share" in name])
-@pytest.mark.parametrize("way", ["optimised", "recompute"])
+@pytest.mark.parametrize("way", ["optimised", pytest.param("recompute", marks=pytest.mark.deep)])
 def test_neighbours_of_replaced_rows(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the combinations of IDs were too many for a condition."""
     monkeypatch.setattr(replace_where, "_COMBINED", 0)
