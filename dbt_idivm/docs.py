@@ -26,11 +26,12 @@ _KINDS = {
 
 def error_pages() -> Mapping[str, str]:
     """Path below the project → text, for the page of each code and the list of all codes."""
-    pages = {entry.page: _page(entry) for entry in CODES}
+    pages = {entry.page: code_page(entry) for entry in CODES}
     return {"docs/errors/README.md": _index(), **pages}
 
 
-def _page(entry: ErrorCode) -> str:
+def code_page(entry: ErrorCode) -> str:
+    """What a code means, why it is given, and what to do: Markdown."""
     shown = Finding(entry, {})
     roadmap = f"\n\nOn the roadmap as: **{entry.roadmap}**." if entry.roadmap else ""
     return (

@@ -90,7 +90,7 @@ class Finding:
     def _fields(self) -> tuple[str, ...]:
         """The lines below the place."""
         written = (("from", self.source),) if self.source else ()
-        fields = (*written, ("why", self.why), ("do", self.do), ("docs", self.entry.page))
+        fields = (*written, ("why", self.why), ("do", self.do), ("more", f"idivm help {self.code}"))
         return tuple(_FIELD.format(*field) for field in fields)
 
     def _where(self) -> list[str]:

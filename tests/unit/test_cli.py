@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dbt_idivm.cli import main
+from dbt_idivm.errors import CODES
 
 SCHEMA = """
 sources:
@@ -186,3 +187,13 @@ def test_costs_of_caches(explain) -> None:  # type: ignore[no-untyped-def]
     shown = explain(grouped, "--caches", "all", "--cost", "--rows", "orders=1000", "--rows", "customers=10", "--script", "none")
     assert shown.exit_code == 0, shown.output
     assert shown.output.startswith("cache 1: ") and "\nview\ncost, in seconds" in shown.output
+
+
+def test_a_code_is_explained_where_no_copy_of_the_pages_is() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "errors" / "IDIVM-203.md").read_text(encoding="utf-8")
+    for code in ("IDIVM-203", "idivm-203", "203"):
+        assert CliRunner().invoke(main, ["help", code]).output == page
+    every = CliRunner().invoke(main, ["help"]).output.splitlines()
+    assert len(every) == len(CODES) and every[0].startswith("IDIVM-102  unknown config key")
+    unknown = CliRunner().invoke(main, ["help", "IDIVM-999"])
+    assert unknown.exit_code == 1 and "There is no code IDIVM-999. `idivm help` lists all codes." in unknown.output
