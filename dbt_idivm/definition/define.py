@@ -18,10 +18,10 @@ from dbt_idivm.definition.facts import Facts, Table
 from dbt_idivm.definition.fingerprint import fingerprint
 from dbt_idivm.definition.keys import Key, choose_keys
 from dbt_idivm.definition.questions import Asks, ColumnsOf, UnsupportedTypes, ask
-from dbt_idivm.definition.reproducible import unreproducible
 from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.definition.user_functions import called_functions, usable
 from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.passes.reproducible import unreproducible
 from dbt_idivm.script.dialect import DELTA, Dialect
 from dbt_idivm.script.plan import Plan
 

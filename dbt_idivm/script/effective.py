@@ -4,15 +4,19 @@
     new_rows  the recomputed and the inserted rows
     source    old_rows ⟗ new_rows by full ID; remaining old_rows get the values that updates assign; unchanged rows are left out
 
-The view is read once. It is not read where only few rows of the inputs are evaluated, because what changes reach was found first:
-then the old rows are computed over the pre-state of these inputs (`former`). If the view's IDs are not unique (inputs without a
-key), rows are compared by their number of copies: one D row removes all copies of a changed row, and one I row for each copy in
-the post-state inserts them again.
+The view is read once. If its IDs are not unique (inputs without a key), rows are compared by their number of copies: one D row
+removes all copies of a changed row, and one I row for each copy in the post-state inserts them again.
+
+Over the rows that changes reach, the view is not read, and no i-diff is evaluated (`over_reached`): the query is, over the
+pre-state and over the post-state of these rows, and what differs is applied. Let f be the net change that the i-diffs give, R the
+inputs, and R' ⊆ R the reached rows, with the same changes in them. f(R') = f(R), because f depends on no other rows. And f(R') is
+how the query differs between the states of R', because the i-diffs are right for any inputs. So the query differs over R' as it
+does over R, even though its rows over R' may be wrong: a group that no change touches may lack rows, in both states.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -20,23 +24,25 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.bags import Concat, union_all
 from dbt_idivm.algebra.block import Block, hinted, subquery
-from dbt_idivm.algebra.core import exists, project
+from dbt_idivm.algebra.core import SemiJoin, exists, project
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
 from dbt_idivm.algebra.lookups import Known, Named, named_block
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.algebra.types import distinguishable, is_known
+from dbt_idivm.algebra.types import distinguishable
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
+from dbt_idivm.operators.one_row import OneRow
+from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.optimize import optimize_rows
-from dbt_idivm.passes.attributes import combined_floats
+from dbt_idivm.passes.reproducible import unreproducible
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, Merge
 from dbt_idivm.script.replace import COPIES, STORED, counted, exploded, replace_by_id, replace_copies, stored_rows
 from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.ways import Application, WayName
 
-OLD, NEW, FORMER = "old_rows", "new_rows", "former_rows"
+OLD, NEW = "old_rows", "new_rows"
 _HIT, _DEAD, _WEIGHT = "idivm_hit", "idivm_dead", "idivm_weight"
 Branches = tuple[tuple[exp.Expr, exp.Expr], ...]  # (test, value), as in CASE: the first test that is true decides
 
@@ -45,13 +51,14 @@ Branches = tuple[tuple[exp.Expr, exp.Expr], ...]  # (test, value), as in CASE: t
 class Effective(Application):
     """I-diffs, each a CTE, and for each REC among them, in order, the view restricted to its values (`evaluated`).
 
-    `root`: the view, if its old rows may be computed. `former`: for each group of i-diffs by which old rows are looked up, in
-    order, the view's pre-state restricted to their values; none if the stored view is read.
+    `root`: the view, if its old rows may be computed. `former`: the view's pre-state, of which all rows are old rows; None if the
+    stored view is read. `reached`: the relations whose rows are to be reached, if they are not those that are evaluated.
     """
 
     evaluated: tuple[Relation, ...]
     root: Operator | None = None
-    former: tuple[Relation, ...] = ()
+    former: Relation | None = None
+    reached: tuple[Relation, ...] = ()
     before: tuple[Named, ...] = ()  # CTEs that i-diffs use
     after: tuple[Named, ...] = ()  # CTEs that `evaluated` uses, and that may use old_rows
 
@@ -61,11 +68,15 @@ class Effective(Application):
 
     @property
     def relations(self) -> tuple[Relation, ...]:
-        return (*(diff.relation for diff in self.idiffs), *self.evaluated, *self.former)
+        return (*(diff.relation for diff in self.idiffs), *self.evaluated, *filter(None, (self.former,)))
+
+    @property
+    def depends_on(self) -> tuple[Relation, ...]:
+        return self.reached or self.relations
 
     @property
     def reads_view(self) -> bool:
-        return not self.former
+        return self.former is None
 
     @property
     def covering(self) -> tuple[IDiff, ...]:
@@ -88,12 +99,17 @@ class Effective(Application):
 
     @property
     def over_reached(self) -> Effective:
-        """With old rows that are computed."""
-        if self.root is None or not _have_stored_values(self.root) or not self.naming:
+        """The comparison of the view's states, in which no i-diff is evaluated."""
+        root = self.root
+        if root is None or not is_comparable(root) or not self.naming:
             return self
-        before, columns = self.root.in_state("pre"), self.root.columns
-        found = (project(before.restrict(ids, _values(ids, diffs)), columns) for ids, diffs in self.naming.items())
-        return replace(self, former=tuple(map(optimize_rows, found)))
+        before = root.in_state("pre")
+        old = (project(before.restrict(ids, _values(ids, diffs)), root.columns) for ids, diffs in self.naming.items())
+        scans = (scan for scan in operators(root) if isinstance(scan, Scan) and not scan.is_clock)
+        # Wrong without them: a new row that no i-diff looks up is not among the reached rows, and in neither state.
+        new = (SemiJoin(scan, scan.ids, DiffRows(scan, "plus", scan.columns)) for scan in scans)
+        reached = (*self.relations, *map(optimize_rows, old), *new)
+        return replace(self, idiffs=(every_row(self.idiffs),), evaluated=(root,), former=before, reached=reached)
 
     @property
     def assigned(self) -> frozenset[str]:
@@ -117,15 +133,19 @@ def effective(way: WayName, root: Operator, idiffs: tuple[IDiff, ...], *, optimi
     return Effective(way, named, evaluated=tuple(optimize_rows(each) if optimised else each for each in rows), root=root)
 
 
-def _have_stored_values(root: Operator) -> bool:
-    """Whether old rows that are computed are the stored ones. Copies are found by their values, so rows must have unique IDs.
-    Sums of floats depend on the order of additions, so a condition on one may have been true when the row was stored."""
-    nodes = (*operators(root),)
-    return (
-        root.unique
-        and all(is_known(kind) for node in nodes for kind in node.types.values())
-        and not any(map(combined_floats, nodes))
-    )
+def is_comparable(root: Operator) -> bool:
+    """Whether what differs between the view's states over reached rows is what differs between its states over all rows.
+
+    Copies that are not reached would be lost, so the view's rows must have unique IDs. A value that depends on the order of rows
+    may differ for a group that no change touches, and whose rows are not all reached.
+    """
+    return root.unique and unreproducible(root) is None
+
+
+def every_row(changes: Iterable[IDiff]) -> IDiff:
+    """The recompute i-diff that names every row of a view, because of these changes."""
+    origins = frozenset(origin for diff in changes for origin in diff.origins)
+    return IDiff(REC, (), (), (), Named("v_rec__all", OneRow()), origins)
 
 
 def _values(ids: tuple[str, ...], idiffs: Sequence[IDiff]) -> Relation:
@@ -189,7 +209,9 @@ def effective_merge(view: Stored, application: Effective, binder: StatementBinde
 
 def _old_rows(work: _Work, target: str) -> exp.Select:
     """The view's rows that an i-diff names, in one read. I-diffs with the same IDs share a join."""
-    block = _former_rows(work) if work.application.former else stored_rows(work.view, work.binder, target)
+    if work.application.former is not None:
+        return work.application.former.block(work.binder).select().select(alias(exp.true(), _DEAD), copy=False)
+    block = stored_rows(work.view, work.binder, target)
     groups = work.application.naming
     names = [work.binder.alias("named") for _ in groups]
     # a LEFT JOIN leaves the mark NULL if no key of the group names the row
@@ -241,29 +263,13 @@ def _without(block: Block, idiffs: Sequence[IDiff], binder: StatementBinder) -> 
     return replace(block, where=block.where + tuple(exp.Not(this=t) for t in _named_by(idiffs, block, binder)))
 
 
-def _former_rows(work: _Work) -> Block:
-    """The old rows, computed."""
-    groups = tuple(work.application.naming.values())
-    work.binder.definitions[FORMER] = union_all(_disjoint(work, work.application.former, groups))
-    return named_block(FORMER, work.view.root.columns, work.binder.alias(FORMER))
-
-
-def _disjoint(work: _Work, evaluated: Sequence[Relation], groups: Sequence[Sequence[IDiff]]) -> list[exp.Query]:
-    """The rows that the i-diffs name, each row once. `evaluated`: those of each group of i-diffs."""
-    blocks = enumerate(each.block(work.binder) for each in evaluated)
-    return [
-        _without(rows, [diff for group in groups[:number] for diff in group], work.binder).select() for number, rows in blocks
-    ]
-
-
 def _new_rows(work: _Work) -> list[exp.Query]:
     """The rows of recompute and insert i-diffs, as disjoint queries."""
     recs, inserts, columns = work.of(REC), work.of(INS), work.view.root.columns
-    parts = _disjoint(work, work.application.evaluated, [(diff,) for diff in recs])
-    for number, diff in enumerate(inserts):
-        rows = project(diff.relation, columns).block(work.binder)
-        parts.append(_without(rows, [*recs, *inserts[:number]], work.binder).select())
-    return parts
+    rows = [each.block(work.binder) for each in work.application.evaluated]
+    rows += [project(diff.relation, columns).block(work.binder) for diff in inserts]
+    bringing = [*recs, *inserts]
+    return [_without(each, bringing[:number], work.binder).select() for number, each in enumerate(rows)]
 
 
 def _updating(work: _Work) -> tuple[list[exp.Join], dict[str, Branches]]:

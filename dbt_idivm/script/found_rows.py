@@ -40,7 +40,7 @@ class Ask:
 def reached_by(done: Application, is_known: Callable[[DiffRows], bool]) -> dict[str, Wanted]:
     """The tables of which an application needs only the rows that changes reach, and which can be found. `is_known`: whether the
     rows of a base i-diff are known."""
-    return findable(reach((*done.relations, *done.perhaps)), is_known)
+    return findable(reach(done.depends_on), is_known)
 
 
 def forms(done: Application, is_known: Callable[[DiffRows], bool]) -> Forms:

@@ -95,6 +95,11 @@ class Application(ABC):
         return False
 
     @property
+    def depends_on(self) -> tuple[Relation, ...]:
+        """The relations that say which rows of tables matter."""
+        return (*self.relations, *self.perhaps)
+
+    @property
     def over_reached(self) -> Application:
         """The same change, in the form for inputs of which only the reached rows are evaluated."""
         return self

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from dbt_idivm.definition.reproducible import unreproducible
+from dbt_idivm.passes.reproducible import unreproducible
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.change_log import Entry
 from dbt_idivm.script.diff import InlineDiff, Row

@@ -12,6 +12,7 @@ from _pytest.mark import ParameterSet
 from dbt_idivm.algebra.operator import operators
 from dbt_idivm.operators import Aggregate
 from dbt_idivm.script import replace_where
+from tests.property import harness
 from tests.property.coverage import DIRECTED as REACHED
 from tests.property.directed import DIRECTED, FOUND
 from tests.property.plans import BY_STORED_ROWS, Options, plan_of
@@ -27,6 +28,10 @@ REFUSED = {("sets over a join", "optimised-feed")}
 
 # reaches a rule (project_upd_bag) that no other case of `make test` does
 ALONE = {("computed column over a keyless table and a changed partner", "optimised")}
+
+
+# of those that evaluate i-diffs, by which rows are reached
+BY_I_DIFFS = {way: ALL_WAYS[way] for way in ("optimised", "recompute", "caches")}
 
 
 def in_ways(cases: Mapping[str, Case], ways: Mapping[str, Options]) -> Iterator[tuple[str, str]]:
@@ -69,6 +74,14 @@ ALWAYS = ("optimised", "additive")
 def test_directed(name: str, way: str) -> None:
     REACHED.cases += 1
     check(DIRECTED[name], ALL_WAYS[way], REACHED)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("name", "way"), spread(in_ways(DIRECTED, BY_I_DIFFS), ("optimised",)))
+def test_states_of_reached_rows_are_compared(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In each refresh in which that is possible."""
+    monkeypatch.setattr(harness, "form_of", lambda _: 1)
+    check(DIRECTED[name], ALL_WAYS[way])
 
 
 @pytest.mark.parametrize("name", [name for name in DIRECTED if "share" in name])

@@ -21,7 +21,6 @@ from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.probe_any import ProbeAny
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.definition.reproducible import CHECKS
 from dbt_idivm.operators import (
     OPERATORS,
     Aggregate,
@@ -43,6 +42,7 @@ from dbt_idivm.operators.scan import Attribute, DiffRows
 from dbt_idivm.operators.union import Branches
 from dbt_idivm.operators.unnest import Unnested
 from dbt_idivm.operators.window import WindowCall, Windowed
+from dbt_idivm.passes.reproducible import CHECKS
 from dbt_idivm.tools.dag.normal_form import MAKERS
 
 # Nodes of Δ-scripts. A rewrite leaves nodes unchanged that it has no case for.

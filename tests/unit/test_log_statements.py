@@ -11,10 +11,10 @@ import sqlglot
 
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.definition.config import model_config
-from dbt_idivm.definition.reproducible import unreproducible
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.passes.reproducible import unreproducible
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.relations import LOG
 from dbt_idivm.refresh.engine.invocation import Invocation

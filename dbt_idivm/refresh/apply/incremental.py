@@ -31,6 +31,7 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows, Statement
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
+from dbt_idivm.script.effective import Effective
 from dbt_idivm.script.found_rows import has_all, reached_by
 from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.merge import OP
@@ -70,6 +71,9 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
     except EngineFailure as failure:
         if ready.few and _TOO_LARGE.search(failure.error.message):
             return (yield from apply_changes(work, replace(ready, few=False, fetched="nothing")))
+        if ready.form is not ready.application and ready.form is not None and failure.is_of_data:
+            # a group of which only some rows are reached may have a divisor of zero
+            return (yield from apply_changes(work, replace(ready, form=ready.application)))
         if ready.fetched != "nothing" and failure.is_any(_ONLY_PARTITIONS):
             return (yield from apply_changes(work, replace(ready, fetched="nothing")))
         return (yield from _failed(job.client, planned, changes, failure))
@@ -216,6 +220,8 @@ def strategy(planned: Planned, application: Application) -> tuple[str, str | Non
         return "id", "the first rows of touched partitions were ranked again"
     if application.way == "tail" and not application.recomputed:
         return "id", "new rows continued the values of the last stored rows of their partitions"
+    if isinstance(application, Effective) and application.former is not None:
+        return "recompute", "the query was evaluated over the rows that the changes reach, as they were and as they are"
     if application.way == "whole":
         return "recompute", "the whole view was recomputed, and what differs was applied"
     if not application.recomputed:
