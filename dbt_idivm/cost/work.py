@@ -284,7 +284,7 @@ def _key_part(now: Situation) -> float:
 
 def effect(done: Application, now: Situation) -> tuple[float, float]:
     """The expected numbers of stored rows that an application touches, and of rows that it inserts."""
-    view = now.stored
+    done, view = done.original, now.stored
     if not done.idiffs:
         rows = sum(now.evaluated(relation)[0].rows for relation in done.relations)
         if done.shape == "additive":  # g: the groups among so many rows

@@ -6,17 +6,11 @@
 
 The view is read once. If its IDs are not unique (inputs without a key), rows are compared by their number of copies: one D row
 removes all copies of a changed row, and one I row for each copy in the post-state inserts them again.
-
-Over the rows that changes reach, the view is not read, and no i-diff is evaluated (`over_reached`): the query is, over the
-pre-state and over the post-state of these rows, and what differs is applied. Let f be the net change that the i-diffs give, R the
-inputs, and R' ⊆ R the reached rows, with the same changes in them. f(R') = f(R), because f depends on no other rows. And f(R') is
-how the query differs between the states of R', because the i-diffs are right for any inputs. So the query differs over R' as it
-does over R, even though its rows over R' may be wrong: a group that no change touches may lack rows, in both states.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -24,22 +18,20 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.bags import Concat, union_all
 from dbt_idivm.algebra.block import Block, hinted, subquery
-from dbt_idivm.algebra.core import SemiJoin, exists, project
+from dbt_idivm.algebra.core import exists, project
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
 from dbt_idivm.algebra.lookups import Known, Named, named_block
-from dbt_idivm.algebra.operator import Operator, operators
+from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import distinguishable
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
-from dbt_idivm.operators.one_row import OneRow
-from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.optimize import optimize_rows
-from dbt_idivm.passes.reproducible import unreproducible
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, Merge
 from dbt_idivm.script.replace import COPIES, STORED, counted, exploded, replace_by_id, replace_copies, stored_rows
 from dbt_idivm.script.stored import Stored
+from dbt_idivm.script.tuple_based import compared
 from dbt_idivm.script.ways import Application, WayName
 
 OLD, NEW = "old_rows", "new_rows"
@@ -51,14 +43,11 @@ Branches = tuple[tuple[exp.Expr, exp.Expr], ...]  # (test, value), as in CASE: t
 class Effective(Application):
     """I-diffs, each a CTE, and for each REC among them, in order, the view restricted to its values (`evaluated`).
 
-    `root`: the view, if its old rows may be computed. `former`: the view's pre-state, of which all rows are old rows; None if the
-    stored view is read. `reached`: the relations whose rows are to be reached, if they are not those that are evaluated.
+    `root`: the view, if its states can be compared instead.
     """
 
     evaluated: tuple[Relation, ...]
     root: Operator | None = None
-    former: Relation | None = None
-    reached: tuple[Relation, ...] = ()
     before: tuple[Named, ...] = ()  # CTEs that i-diffs use
     after: tuple[Named, ...] = ()  # CTEs that `evaluated` uses, and that may use old_rows
 
@@ -68,15 +57,11 @@ class Effective(Application):
 
     @property
     def relations(self) -> tuple[Relation, ...]:
-        return (*(diff.relation for diff in self.idiffs), *self.evaluated, *filter(None, (self.former,)))
-
-    @property
-    def depends_on(self) -> tuple[Relation, ...]:
-        return self.reached or self.relations
+        return (*(diff.relation for diff in self.idiffs), *self.evaluated)
 
     @property
     def reads_view(self) -> bool:
-        return self.former is None
+        return True
 
     @property
     def covering(self) -> tuple[IDiff, ...]:
@@ -98,18 +83,12 @@ class Effective(Application):
         return found
 
     @property
-    def over_reached(self) -> Effective:
-        """The comparison of the view's states, in which no i-diff is evaluated."""
-        root = self.root
-        if root is None or not is_comparable(root) or not self.naming:
+    def over_reached(self) -> Application:
+        if self.root is None or not self.naming:
             return self
-        before = root.in_state("pre")
-        old = (project(before.restrict(ids, _values(ids, diffs)), root.columns) for ids, diffs in self.naming.items())
-        scans = (scan for scan in operators(root) if isinstance(scan, Scan) and not scan.is_clock)
-        # Wrong without them: a new row that no i-diff looks up is not among the reached rows, and in neither state.
-        new = (SemiJoin(scan, scan.ids, DiffRows(scan, "plus", scan.columns)) for scan in scans)
-        reached = (*self.relations, *map(optimize_rows, old), *new)
-        return replace(self, idiffs=(every_row(self.idiffs),), evaluated=(root,), former=before, reached=reached)
+        before, columns = self.root.in_state("pre"), self.root.columns
+        old = (project(before.restrict(ids, _values(ids, diffs)), columns) for ids, diffs in self.naming.items())
+        return compared(self, self.root, (*self.relations, *map(optimize_rows, old)))
 
     @property
     def assigned(self) -> frozenset[str]:
@@ -131,21 +110,6 @@ def effective(way: WayName, root: Operator, idiffs: tuple[IDiff, ...], *, optimi
     named = _named_once(idiffs)
     rows = (project(root.restrict(diff.ids, diff.relation), root.columns) for diff in named if diff.kind is REC)
     return Effective(way, named, evaluated=tuple(optimize_rows(each) if optimised else each for each in rows), root=root)
-
-
-def is_comparable(root: Operator) -> bool:
-    """Whether what differs between the view's states over reached rows is what differs between its states over all rows.
-
-    Copies that are not reached would be lost, so the view's rows must have unique IDs. A value that depends on the order of rows
-    may differ for a group that no change touches, and whose rows are not all reached.
-    """
-    return root.unique and unreproducible(root) is None
-
-
-def every_row(changes: Iterable[IDiff]) -> IDiff:
-    """The recompute i-diff that names every row of a view, because of these changes."""
-    origins = frozenset(origin for diff in changes for origin in diff.origins)
-    return IDiff(REC, (), (), (), Named("v_rec__all", OneRow()), origins)
 
 
 def _values(ids: tuple[str, ...], idiffs: Sequence[IDiff]) -> Relation:
@@ -209,8 +173,6 @@ def effective_merge(view: Stored, application: Effective, binder: StatementBinde
 
 def _old_rows(work: _Work, target: str) -> exp.Select:
     """The view's rows that an i-diff names, in one read. I-diffs with the same IDs share a join."""
-    if work.application.former is not None:
-        return work.application.former.block(work.binder).select().select(alias(exp.true(), _DEAD), copy=False)
     block = stored_rows(work.view, work.binder, target)
     groups = work.application.naming
     names = [work.binder.alias("named") for _ in groups]

@@ -18,7 +18,7 @@ from dbt_idivm.script.dialect import net_rows
 from dbt_idivm.script.merge import insert_into
 from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.tuple_based import TupleBased, Tuples, type_in
-from dbt_idivm.script.ways import IsEmpty, Shape
+from dbt_idivm.script.ways import Application, IsEmpty, Shape
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,12 @@ class LoggedTuples(Tuples):
 
     @classmethod
     def of(cls, done: Tuples, entry: Entry) -> LoggedTuples:
-        return cls(done.way, root=done.root, rows=done.rows, entry=entry)
+        return cls(done.way, root=done.root, rows=done.rows, instead_of=done.instead_of, reached=done.reached, entry=entry)
+
+    @property
+    def over_reached(self) -> Application:
+        done = super().over_reached
+        return done if done is self or not isinstance(done, Tuples) else LoggedTuples.of(done, self.entry)
 
     @property
     def shape(self) -> Shape:

@@ -4,6 +4,12 @@ Classic tuple-based maintenance (idIVM §1 and §7, the counting algorithm for b
 inserted or deleted. Each operator computes its tuples from those of its inputs (`Operator.signed`), and an update is a deleted
 and an inserted tuple. While an i-diff identifies rows by a part of their ID, a tuple has to be joined with all other tables of
 the view.
+
+Over the rows that changes reach, another form is cheaper: the signed rows are the view's post-state and, with the other sign, its
+pre-state, and no rule is evaluated (`compared`). Let f be the net change that a way gives, R the inputs and R' ⊆ R the reached
+rows, with the same changes in both. f(R') = f(R), because f depends on no other rows. And f(R') is how the view differs between
+the states of R', because the way is right for any inputs. So the view differs over R' as it does over R, even though its rows
+over R' may be wrong: a group that no change touches may lack rows, in both states.
 """
 
 from __future__ import annotations
@@ -13,15 +19,17 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.block import subquery
-from dbt_idivm.algebra.core import exists
+from dbt_idivm.algebra.core import SemiJoin, exists
 from dbt_idivm.algebra.expressions import alias, column
 from dbt_idivm.algebra.lookups import named_block
-from dbt_idivm.algebra.operator import SIGN, Operator
+from dbt_idivm.algebra.operator import SIGN, Operator, operators, with_sign
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import is_comparable, is_float
 from dbt_idivm.cached import cached_property
-from dbt_idivm.operators.scan import DiffRows
+from dbt_idivm.operators.scan import DiffRows, Scan
+from dbt_idivm.passes.reproducible import unreproducible
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT, net_rows
 from dbt_idivm.script.diff import NetDiff
@@ -61,10 +69,13 @@ class TupleBased(Way):
 
 @dataclass(frozen=True, kw_only=True)
 class Tuples(Application):
-    """`rows`: the signed rows of the view `root`, without empty branches."""
+    """`rows`: the signed rows of the view `root`, without empty branches. If it is the form of another application
+    (`instead_of`), they are the view's states, and `reached` are the relations that say which rows of tables matter."""
 
     root: Operator
     rows: Relation
+    instead_of: Application | None = None
+    reached: tuple[Relation, ...] = ()
 
     @property
     def shape(self) -> Shape:
@@ -73,6 +84,18 @@ class Tuples(Application):
     @property
     def relations(self) -> tuple[Relation, ...]:
         return (self.rows,)
+
+    @property
+    def depends_on(self) -> tuple[Relation, ...]:
+        return self.reached or self.relations
+
+    @property
+    def over_reached(self) -> Application:
+        return compared(self, self.root, self.relations)
+
+    @property
+    def original(self) -> Application:
+        return self.instead_of or self
 
     @property
     def reads_view(self) -> bool:
@@ -89,6 +112,21 @@ class Tuples(Application):
 
     def statement(self, view: Stored, binder: StatementBinder, target: str) -> Change:
         return tuple_merge(view, self.rows, binder, target)
+
+
+def compared(done: Application, root: Operator, needed: tuple[Relation, ...]) -> Application:
+    """The application that compares the states of `root` over the rows that are `needed` by `done`, which is as exact; `done` if
+    they cannot be compared.
+
+    A value that depends on the order of rows may differ for a group that no change touches, and whose rows are not all reached.
+    """
+    if unreproducible(root) is not None:
+        return done
+    tables = (node for node in operators(root) if isinstance(node, Scan) and not node.is_clock)
+    # Wrong without them: a new row that nothing looks up would be in neither state.
+    new = (SemiJoin(scan, scan.ids, DiffRows(scan, "plus", scan.columns)) for scan in tables)
+    rows = Concat((with_sign(root, 1), with_sign(root.in_state("pre"), -1)))
+    return Tuples(done.way, root=root, rows=rows, instead_of=done, reached=(*needed, *new))
 
 
 def tuple_merge(view: Stored, rows: Relation, binder: StatementBinder, target: str) -> Merge:
@@ -132,9 +170,9 @@ def _by_copies(view: Stored, binder: StatementBinder, target: str) -> exp.Select
     More rows may be read: those that differ only in values that cannot be compared.
     """
     names = view.root.columns
-    compared = tuple(name for name in names if is_comparable(view.root.types[name]))
+    comparable = tuple(name for name in names if is_comparable(view.root.types[name]))
     old = stored_rows(view, binder, target)
-    old = old.filter(exists(named_block(NET, names, binder.alias(NET)), old, compared))
+    old = old.filter(exists(named_block(NET, names, binder.alias(NET)), old, comparable))
     parts = [
         exp.Select(
             expressions=[*(column(name) for name in names), alias(column(WEIGHT), COPIES), alias(exp.Literal.number(0), STORED)]

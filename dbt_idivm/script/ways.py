@@ -101,7 +101,12 @@ class Application(ABC):
 
     @property
     def over_reached(self) -> Application:
-        """The same change, in the form for inputs of which only the reached rows are evaluated."""
+        """The same change, in the form for inputs of which only the reached rows are evaluated; itself, if there is none."""
+        return self
+
+    @property
+    def original(self) -> Application:
+        """The application of which this is the form for reached rows; itself, if it is none."""
         return self
 
     @property

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dbt_idivm.algebra.lookups import Named
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property
-from dbt_idivm.idiff.idiff import IDiff
+from dbt_idivm.idiff.idiff import REC, IDiff
+from dbt_idivm.operators.one_row import OneRow
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.passes.base_idiffs import base_idiffs
 from dbt_idivm.script.diff import NetDiff
-from dbt_idivm.script.effective import Effective, every_row
+from dbt_idivm.script.effective import Effective
 from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.ways import IsEmpty, Way
 
@@ -43,4 +45,6 @@ class Whole(Way):
         changed = [diff for diff in self._changes if not all(map(is_empty, diff_leaves(diff.relation)))]
         if not changed:
             return None
-        return Effective(self.name, (every_row(changed),), evaluated=(self.root,))
+        origins = frozenset(origin for diff in changed for origin in diff.origins)
+        every = IDiff(REC, (), (), (), Named("v_rec__all", OneRow()), origins)
+        return Effective(self.name, (every,), evaluated=(self.root,))

@@ -22,7 +22,7 @@ from tests.property.plans import idiff_way
 
 SHAPES = ("append", "direct", "effective", "additive", "tuple", "none")
 # statements that apply the rows of a fetched source, and whether reached rows were fetched, or old rows computed over them
-APPLIED = ("merge", "insert", "update", "delete", "replace", "replace beside", "nothing", "reach", "former")
+APPLIED = ("merge", "insert", "update", "delete", "replace", "replace beside", "nothing", "reach", "compared")
 # of each operator, and the additive ones
 RULES = (*(tuple(rule.name for rule in operator.RULES) for operator in OPERATORS), tuple(rule.name for rule in ADDITIVE))
 

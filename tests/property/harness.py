@@ -160,8 +160,8 @@ class World:
             application = asked.application.answered(engine.fetched(self.engine, asked.source))
         # of half of the refreshes the source is fetched, of a quarter its keys: they decide which statement applies its rows
         fetched = FETCHED[sum(len(diff.rows) for diff in diffs.values()) % len(FETCHED)]
-        if (number := form_of(diffs)) is not None:
-            application, reached = self._found(application, binding, number)
+        if self.options.compared or is_reached(diffs):
+            application, reached = self._found(application, binding)
             binding = replace(binding, reached=reached)
         return render(plan, application, binding, target, fetched=fetched)
 
@@ -196,10 +196,9 @@ class World:
         (row,) = self.engine.rows(exp.Select(expressions=cells))
         return fetched_row([each.type for each in self.read], row)
 
-    def _found(self, application: Application, binding: Binding, number: int) -> tuple[Application, Mapping[str, SourceRows]]:
-        """The application in one of its forms for the rows that it can reach, and these table by table, as a refresh fetches
-        them."""
-        form, wanted = forms(application, binding.changes.is_known)[: number + 1][-1]
+    def _found(self, application: Application, binding: Binding) -> tuple[Application, Mapping[str, SourceRows]]:
+        """The application in a form for the rows that it can reach, and these table by table, as a refresh fetches them."""
+        form, wanted = forms(application, binding.changes.is_known)[-1 if self.options.compared else 0]
         steps, answer = find(wanted, binding), None
         try:
             while True:
@@ -207,9 +206,9 @@ class World:
         except StopIteration as stopped:
             found: Mapping[str, SourceRows] = stopped.value
             self.applied["reach"] += bool(found)
-            has_former = form is not application and has_all(form, found)
-            self.applied["former"] += has_former
-            return form if has_former else application, found
+            is_compared = form is not application and has_all(form, found)
+            self.applied["compared"] += is_compared
+            return form if is_compared else application, found
 
     def apply(self, script: BoundScript | None) -> int:
         """Apply the script; how many view rows it touched. Raises `Collision` where Delta would refuse it."""
@@ -335,10 +334,9 @@ class World:
         self.fed[table] = [tuple(map(self.engine.cell, row[:-1])) for row in rows]
 
 
-def form_of(diffs: Mapping[str, InlineDiff]) -> int | None:
-    """The form of an application for reached rows, where these can be found: in a third of the refreshes the usual one, in a third
-    the comparison of the view's states. None: tables are read."""
-    return (None, 0, 1)[sum(len(diff.rows) for diff in diffs.values()) % 3]
+def is_reached(diffs: Mapping[str, InlineDiff]) -> bool:
+    """Whether the rows that changes reach are found first, where they can be: in two of three refreshes."""
+    return sum(len(diff.rows) for diff in diffs.values()) % 3 != 0
 
 
 def is_asked(net_rows: int) -> bool:

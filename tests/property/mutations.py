@@ -73,6 +73,7 @@ from dbt_idivm.script import (
     tail_rows,
     top_k,
     top_k_rows,
+    tuple_based,
 )
 from dbt_idivm.script.additive import LostExtremes
 from dbt_idivm.script.binding import StatementBinder
@@ -2228,35 +2229,37 @@ def padded_rows_have_no_partner(patch: Patch) -> None:
 
 
 def old_rows_are_new_ones(patch: Patch) -> None:
-    over_reached = effective.Effective.over_reached.fget
-
-    def after(application: Any) -> Any:
+    def after(done: Any, root: Operator, needed: Any) -> Any:
         with pytest.MonkeyPatch.context() as within:
             within.setattr(Scan, "in_state", lambda self, _: self)
-            return over_reached(application)
+            return tuple_based.compared(done, root, needed)
 
-    patch.setattr(effective.Effective, "over_reached", property(after))
+    patch.setattr(effective, "compared", after)
 
 
 def sums_have_stored_values(patch: Patch) -> None:
-    patch.setattr(effective, "unreproducible", lambda _: None)
+    patch.setattr(tuple_based, "unreproducible", lambda _: None)
     patch.setattr(compiler, "depends_on_combined_floats", lambda _: False)
 
 
 def new_rows_are_reached(patch: Patch) -> None:
-    """Those that no i-diff looks up."""
-    depends_on = effective.Effective.depends_on.fget
-
-    def without(application: Any) -> Any:
-        return tuple(each for each in depends_on(application) if not isinstance(each, SemiJoin))
-
-    patch.setattr(effective.Effective, "depends_on", property(without))
+    """Those that nothing looks up."""
+    patch.setattr(
+        tuple_based.Tuples,
+        "depends_on",
+        property(lambda self: tuple(each for each in self.reached if not isinstance(each, SemiJoin)) or self.relations),
+    )
 
 
 REACH = (
-    Mutation("reach: old rows are of the pre-state", old_rows_are_new_ones, "a group comes, one changes, one goes"),
-    Mutation("reach: new rows are in the states that are compared", new_rows_are_reached, "a group is looked up"),
-    Mutation("reach: stored sums were added in another order", sums_have_stored_values, "a condition on a sum in another order"),
+    Mutation("reach: old rows are of the pre-state", old_rows_are_new_ones, "a group comes, one changes, one goes", "compared"),
+    Mutation("reach: new rows are in the states that are compared", new_rows_are_reached, "a group is looked up", "compared"),
+    Mutation(
+        "reach: stored sums were added in another order",
+        sums_have_stored_values,
+        "a condition on a sum in another order",
+        "compared",
+    ),
     Mutation(
         "tuple: stored sums were added in another order",
         sums_have_stored_values,

@@ -59,6 +59,8 @@ class Options:
     def policy(self) -> Caches:
         return self.caches or ("auto" if self.additive else "none")
 
+    # the view's states are compared over the rows that changes reach, wherever these can be found
+    compared: bool = False
     every_way: bool = False  # the plan has all that the view has, in the order of `ALL_WAYS`
 
     @property

@@ -41,6 +41,12 @@ MORE_CACHED = {
     "caches-everywhere-recompute": Options(everywhere=True, strategy="recompute"),
     "caches-everywhere-tuple": Options(everywhere=True, strategy="tuple"),
 }
+COMPARED = {
+    "compared": Options(additive=False, compared=True),
+    "compared-recompute": Options(strategy="recompute", compared=True),
+    "compared-tuple": Options(additive=False, strategy="tuple", compared=True),
+    "compared-caches": Options(caches="all", compared=True),
+}
 ALL_WAYS = WAYS | ADDITIVE | TUPLES | CACHED
 
 
@@ -130,6 +136,12 @@ def test_additive_over_feeds_equals_recomputed(case: Case) -> None:
 def test_tuple_based_equals_recomputed(way: str, case: Case) -> None:
     RANDOM.cases += 1
     check(case, TUPLES[way], RANDOM)
+
+
+@given(case=cases(deepest=DEEP), way=st.sampled_from(sorted(COMPARED)))
+def test_compared_equals_recomputed(case: Case, way: str) -> None:
+    RANDOM.cases += 1
+    check(case, COMPARED[way], RANDOM)
 
 
 @pytest.mark.parametrize("way", CACHED)

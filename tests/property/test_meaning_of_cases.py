@@ -12,7 +12,7 @@ from tests.property.misreadings import MISREADINGS
 from tests.property.profiles import is_long
 from tests.property.strategies import Case
 from tests.property.test_directed import in_ways, spread
-from tests.property.test_equivalence import ALL_WAYS
+from tests.property.test_equivalence import ALL_WAYS, COMPARED
 
 BOTH = {**DIRECTED, **FOUND}
 EACH = tuple(ALL_WAYS) if is_long() else ("additive", "optimised", "recompute", "tuple-feed")
@@ -28,6 +28,12 @@ def test_directed(name: str, way: str) -> None:
 def test_directed_on_both_engines(name: str, way: str) -> None:
     """They are judged by DuckDB as well."""
     judge(BOTH[name], ALL_WAYS[way], DIRECTED_AND_MEANT)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("name", "way"), spread(in_ways(ON_SPARK, COMPARED)))
+def test_compared(name: str, way: str) -> None:
+    judge(ON_SPARK[name], COMPARED[way], DIRECTED_AND_MEANT)
 
 
 @pytest.mark.parametrize(("name", "way"), list(in_ways(FETCHED, {way: ALL_WAYS[way] for way in EACH})))

@@ -22,7 +22,7 @@ from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.refresh.decide import costs
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
-from dbt_idivm.refresh.protocol import EngineError
+from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 from tests.unit.fake_engine import FakeEngine, drive, model
 
 KEYS = {"o": "id", "c": "id"}
@@ -454,6 +454,32 @@ def test_that_changes_are_found_first_counts_where_incremental_pays(engine: Fake
         engine.tables[name].commit("MERGE", mixed)
     monkeypatch.setattr(costs, "incremental_by_reach", lambda *_: None)
     assert "incremental pays from about 20 million rows" in engine.drive(request()).message
+
+
+def test_a_comparison_that_fails_on_values_is_not_a_reason_to_rebuild(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A group of which only some rows are reached may have values that no group of the view has."""
+    for name in ("main.o", "main.c"):
+        engine.tables[name].commit("WRITE", {"numOutputRows": "2000000"}, parameters={"mode": "Append"})
+    chain = "select o.id, o.price, c.name, d.name as other from main.o left join main.c on o.cid = c.id left join main.c d on d.id = o.price"
+    built(engine, model := request(chain, strategy="incremental"))
+    answer, compared = FakeEngine.answer, "the query was evaluated over the rows that the changes reach"
+
+    def failing(self: FakeEngine, statement: Statement) -> Reply:
+        if "idivm_reached_2" in statement.sql:
+            return EngineError("DIVIDE_BY_ZERO", "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
+        return answer(self, statement)
+
+    for fails in (False, True):
+        for name in ("main.o", "main.c"):
+            engine.tables[name].commit("MERGE", {f"numTargetRows{done}": "1" for done in ("Inserted", "Updated", "Deleted")})
+        engine.reads["net diff of main.c"] = ((7, "old", -1), (7, "new", 1), (8, "x", 1), (9, "y", -1))
+        engine.reads["net diff of main.o"] = ((7, 1, 5, -1), (7, 1, 6, 1), (8, 2, 5, 1), (9, 3, 5, -1))
+        if fails:
+            monkeypatch.setattr(FakeEngine, "answer", failing)
+        outcome = engine.drive(model)
+        assert outcome.mode == "incremental" and (compared in str(outcome.reason)) is not fails, outcome
 
 
 def test_models_of_a_run_ask_for_the_same_reached_rows_once(engine: FakeEngine) -> None:

@@ -31,7 +31,6 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows, Statement
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
-from dbt_idivm.script.effective import Effective
 from dbt_idivm.script.found_rows import has_all, reached_by
 from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.merge import OP
@@ -220,7 +219,7 @@ def strategy(planned: Planned, application: Application) -> tuple[str, str | Non
         return "id", "the first rows of touched partitions were ranked again"
     if application.way == "tail" and not application.recomputed:
         return "id", "new rows continued the values of the last stored rows of their partitions"
-    if isinstance(application, Effective) and application.former is not None:
+    if application.original is not application:
         return "recompute", "the query was evaluated over the rows that the changes reach, as they were and as they are"
     if application.way == "whole":
         return "recompute", "the whole view was recomputed, and what differs was applied"
