@@ -48,14 +48,14 @@ def of_alternatives(sizes: Sequence[Size | None]) -> Size | None:
     return (precision, scale) if precision <= MOST_DIGITS else None
 
 
-def of_arithmetic(operation: exp.Binary, left: Size | None, right: Size | None) -> Size | None:
-    """The size of the result of +, -, * or /; None if the size of an operand is not known."""
+def of_arithmetic(operation: exp.Expr, left: Size | None, right: Size | None) -> Size | None:
+    """The size of the result of +, -, * or /, or of try_add and the like; None if the size of an operand is not known."""
     if left is None or right is None:
         return None
     (p1, s1), (p2, s2) = left, right
-    if isinstance(operation, exp.Mul):
+    if isinstance(operation, exp.Mul | exp.SafeMultiply):
         return _adjusted(p1 + p2 + 1, s1 + s2)
-    if isinstance(operation, exp.Div):
+    if isinstance(operation, exp.Div | exp.SafeDivide):
         scale = max(_LEAST_SCALE, s1 + p2 + 1)
         return _adjusted(p1 - s1 + s2 + scale, scale)
     scale = max(s1, s2)

@@ -83,6 +83,8 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     if isinstance(node, exp.Literal):
         kind = _type_of_number(node, isinstance(node.parent, exp.Neg)) if node.is_number else None
         return kind if kind is not None and _type(node).this != kind.this else None
+    if isinstance(node, exp.Collate):  # what it is compared with decides which texts are equal
+        return exp.DataType(this=Type.UNKNOWN)
     if (of_call := type_of_call(node)) is not None:
         return of_call
     if isinstance(node, _PARTS_OF_TEXTS):
@@ -107,12 +109,27 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     if isinstance(node, exp.Round):
         whole = _type(node.this)
         return whole if is_exact_number(whole) and whole.this != _type(node).this else None
+    if isinstance(node, exp.SplitPart):  # of texts with a collation it has that
+        is_sure = all(kind.this not in _UNSURE for kind in kinds)
+        return exp.DataType.build("string", dialect=DIALECT) if is_sure else exp.DataType(this=Type.UNKNOWN)
+    if isinstance(node, TRYING):
+        return _of_trying(node, kinds)
     if isinstance(node, _ARITHMETIC):
         if any(map(is_text, kinds)):
             return exp.DataType(this=Type.UNKNOWN)
         if any(map(is_float, kinds)) and not is_float(_type(node)):
             return exp.DataType(this=Type.DOUBLE)
     return None
+
+
+def _of_trying(node: exp.Expr, kinds: Sequence[exp.DataType]) -> exp.DataType:
+    """The type of try_add and the like of two numbers: that of the operator. The quotient of two integers is a DOUBLE."""
+    if not all(is_float(kind) or is_exact_number(kind) for kind in kinds):
+        return exp.DataType(this=Type.UNKNOWN)
+    if all(map(is_integral, kinds)) and not isinstance(node, exp.SafeDivide):
+        return max(kinds, key=lambda kind: DIGITS[kind.this])
+    is_decimal = any(kind.this == Type.DECIMAL for kind in kinds) and not any(map(is_float, kinds))
+    return exp.DataType(this=Type.DECIMAL if is_decimal else Type.DOUBLE)
 
 
 # Wrong without it: avg(i * 3000000000) would be maintained as an average of INTs, whose sum is a BIGINT.
@@ -143,7 +160,9 @@ def _type(node: exp.Expr) -> exp.DataType:
 _NESTED = frozenset({Type.ARRAY, Type.STRUCT, Type.MAP})
 _PARTS_OF_TEXTS = (exp.Left, exp.Right, exp.Substring, exp.Overlay, exp.Reverse)
 _HAVE_PARTS = frozenset({Type.BINARY, Type.VARBINARY, Type.ARRAY, Type.UNKNOWN, Type.OBJECT, Type.NULL})
+_UNSURE = frozenset({Type.UNKNOWN, Type.OBJECT, Type.NULL})
 ALTERNATIVES = (exp.Coalesce, exp.Case, exp.If, exp.Nvl2, exp.Greatest, exp.Least, exp.Nullif)
+TRYING = (exp.SafeAdd, exp.SafeSubtract, exp.SafeMultiply, exp.SafeDivide)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Negative, exp.Abs)
 
 

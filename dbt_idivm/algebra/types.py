@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dbt_idivm.algebra.decimals import DIGITS, Size, is_integral, of_alternatives, of_arithmetic, of_rounding, size_of
-from dbt_idivm.algebra.node_types import ALTERNATIVES, TEXT, literal_type, node_types
+from dbt_idivm.algebra.node_types import ALTERNATIVES, TEXT, TRYING, literal_type, node_types
 from dbt_idivm.algebra.node_types import DIALECT as DIALECT
 from dbt_idivm.algebra.node_types import Type as Type
 from dbt_idivm.algebra.node_types import alternatives as alternatives
@@ -169,8 +169,9 @@ def _size(expression: exp.Expr, types: Inferred) -> Size | None:
         return decimal_size(expression.this, types)
     if isinstance(expression, exp.Round) and not expression.args.get("truncate"):
         return _size_of_rounded(expression, types)
-    if isinstance(expression, (exp.Add, exp.Sub, exp.Mul, exp.Div)) and _has_decimals(expression, types):
-        return of_arithmetic(expression, decimal_size(expression.left, types), decimal_size(expression.right, types))
+    if isinstance(expression, (exp.Add, exp.Sub, exp.Mul, exp.Div, *TRYING)) and _has_decimals(expression, types):
+        operands = (decimal_size(each, types) for each in (expression.this, expression.expression))
+        return of_arithmetic(expression, *operands)
     if isinstance(expression, _CHOICES):
         values = [each for each in alternatives(expression) if not isinstance(each, exp.Null)]
         return of_alternatives([_size_of_alternative(each, types) for each in values])

@@ -149,11 +149,47 @@ def test_digits_of_decimals(setting: dict[str, str]) -> None:
             f"round(p * ({one}), 3)",
             f"round(({one}) / p)",
             f"(p * ({one}) - q) * (p * ({other}))",
+            f"try_divide({one}, {other})",
+            f"try_add(p, {one}) * try_subtract({other}, q)",
+            f"try_multiply(try_divide(p, {one}), {other})",
         ):
             ((_, kind),) = spark.schema(f"SELECT {text} AS x FROM t")
             found = infer_type(parse_one(text, dialect="spark"), types)
             if kind.startswith("decimal"):
                 assert found == type_of(kind), text
+
+
+@pytest.mark.parametrize("setting", [ANSI, NOT_ANSI], ids=["ANSI", "not ANSI"])
+def test_arithmetic_that_never_fails(setting: dict[str, str]) -> None:
+    """try_divide and the like over columns of each type of numbers, and over other types."""
+    spark = spark_meaning()
+    spark.reset()
+    spark.configure(setting)
+    columns = (*_DECIMALS, ("d", "double"), ("r", "float"), ("s", "string"))
+    spark.table("t", columns, ())
+    types = {name: type_of(kind) for name, kind in columns}
+    known = 0
+    for function, (one, _), (other, _) in product(("divide", "add", "subtract", "multiply"), columns, columns):
+        text = f"try_{function}({one}, {other})"
+        try:
+            ((_, kind),) = spark.schema(f"SELECT {text} AS x FROM t")
+        except SparkRefuses:
+            continue
+        found = infer_type(parse_one(text, dialect="spark"), types)
+        both = {found.this, type_of(kind).this}
+        assert found.this == Type.UNKNOWN or found == type_of(kind) or both == {Type.FLOAT, Type.DOUBLE}, text
+        known += found.this != Type.UNKNOWN
+    assert known == 4 * 49, "of two numbers"
+
+
+def test_parts_of_texts() -> None:
+    spark = spark_meaning()
+    spark.reset()
+    spark.table("t", _COLUMNS, ())
+    types = {name: type_of(kind) for name, kind in _COLUMNS}
+    for one in ("i", "d", "p", "s", "q"):
+        text = f"split_part({one}, '1', 1)"
+        assert infer_type(parse_one(text, dialect="spark"), types) == type_of(spark.schema(f"SELECT {text} AS x FROM t")[0][1])
 
 
 def test_digits_that_are_not_known() -> None:
