@@ -152,6 +152,20 @@ def test_another_time_zone_rebuilds(project: Any) -> None:
     assert modes == [("create", "", 12), ("noop", "", 12), ("full", "IDIVM-409", 21), ("noop", "", 21)]
 
 
+@pytest.mark.long
+def test_a_hook_sets_another_time_zone(project: Any) -> None:
+    """The rows would have the meaning of a zone that the state does not know."""
+    feed = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
+    project.sql(f"create table $.t (id int, at timestamp) using delta {feed}")
+    project.write(
+        "models/hours.sql",
+        "{{ config(materialized='idivm', pre_hook=\"set time zone 'Asia/Tokyo'\") }} select id, hour(at) as h from "
+        f"{project.schema}.t",
+    )
+    message = project.results("run", fails=True)["hours"].message
+    assert "IDIVM-126 config: a pre-hook has set spark.sql.session.timeZone to Asia/Tokyo" in message
+
+
 def test_clone_of_a_view_and_a_table(shop: Any) -> None:
     state = shop.root / "state"
     state.mkdir(exist_ok=True)

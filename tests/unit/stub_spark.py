@@ -75,7 +75,7 @@ class StubSpark:
 
     database: Any = field(default_factory=lambda: duckdb.connect(":memory:"))
     commits: dict[str, list[str]] = field(default_factory=dict)
-    conf: Any = field(default_factory=lambda: {"spark.sql.session.timeZone": "UTC"})
+    conf: Any = field(default_factory=lambda: {"spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "true"})
 
     def newSession(self) -> StubSpark:
         return StubSpark(self.database.cursor(), self.commits)
@@ -160,6 +160,12 @@ class StubSpark:
         rows = [(version, what) for version, what in enumerate(self.commits.get(f"{schema}.{name}", []))]
         return Frame(["version", "operation"], ["bigint", "string"], rows)
 
+    def setting(self, key: str, value: str | None = None) -> Frame:
+        """It is read, or set."""
+        if value is not None:
+            self.conf[key] = value
+        return Frame(["key", "value"], ["string", "string"], [(key, self.conf.get(key, "<undefined>"))])
+
     def properties(self, schema: str, name: str) -> Frame:
         """Its tables have none."""
         return Frame(["key", "value"], ["string", "string"], [])
@@ -170,6 +176,7 @@ ANSWERS: dict[str, Callable[..., Frame]] = {
     r"show table extended in (?P<schema>\w+) like '\*'": StubSpark.relations,
     rf"describe (?:table )?extended {_NAME}": StubSpark.described,
     rf"show tblproperties {_NAME}": StubSpark.properties,
+    r"set `?(?P<key>[\w.]+)`?(?: = (?P<value>\S+))?": StubSpark.setting,
     rf"describe history {_NAME}": StubSpark.history,
     rf"alter table {_NAME} alter column `?(?P<column>\w+)`? comment {_TEXT}": StubSpark.comment_on_column,
     rf"alter (?P<kind>table|view) {_NAME} set tblproperties \('comment' = {_TEXT}\)": StubSpark.comment_on_relation,

@@ -121,6 +121,19 @@ def test_hooks_run_in_and_outside_transactions(models: Any, driver: FakeDriver) 
     assert models.sql("select n from $.hooks order by n") == [(1,), (11,)]
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"), [("spark.sql.session.timeZone", "Asia/Tokyo"), ("spark.sql.ansi.enabled", "false")]
+)
+def test_a_hook_that_changes_what_rows_mean(models: Any, driver: FakeDriver, setting: str, value: str) -> None:
+    """The state would say that they have the meaning of the profile."""
+    model = "{{{{ config(materialized='idivm', pre_hook='set {} = {}') }}}} select id, name from {{{{ ref('people') }}}}"
+    models.write("models/v.sql", model.format(setting, value))
+    assert f"IDIVM-126 config: a pre-hook has set {setting} to {value}" in models.results("run", fails=True)["v"].message
+    assert driver.requests == []
+    models.write("models/v.sql", model.format("spark.sql.session.timeZone", "utc"))
+    models.dbt("run")
+
+
 def test_change_of_type_leaves_the_cache_true(models: Any, driver: FakeDriver) -> None:
     models.dbt("run")
     driver.kind = "view"

@@ -97,6 +97,7 @@ CASES: dict[int, dict[str, object]] = {
     },
     123: {"source": "orders", "candidates": "they list `shop.orders`"},
     124: {"file": "target/idivm/sales/seen.json", "problem": "it is not JSON"},
+    126: {"setting": "spark.sql.session.timeZone", "value": "Asia/Tokyo", "wanted": "UTC"},
     125: {
         "relations": "`shop.orders`",
         "whose": "that the last run saw, not those in catalog.json",

@@ -20,6 +20,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.forecasts import RESULTS, Foreseen, as_json, compiled_models, table
+from dbt.adapters.idivm.hooked_settings import check_settings
 from dbt.adapters.idivm.progress import EVERY, FIRST, Progress, is_watched
 from dbt.adapters.idivm.request import contract_checks, database_under_test, model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
@@ -184,6 +185,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         request = model_request({**context, "neighbours": self._idivm_neighbours(context["relation"])}, keys, self.config)
         engine = self.idivm_engine_for(request.relation, request.owner)
         with self._idivm_errors_of(model):
+            check_settings(model, self.connections, engine, self.config.credentials.time_zone)
             progress = Progress(model["name"], logger.info if is_watched() else logger.debug, FIRST, EVERY)
             steps = refresh(request, invocation, engine)
             return RefreshRun(model["name"], model, Refresh(steps), context["relation"].database, context["existing"], progress)
