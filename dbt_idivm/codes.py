@@ -186,6 +186,15 @@ CODES: tuple[ErrorCode, ...] = (
         "{reason}",
         "nothing: a refresh asks the engine; `dbt docs generate` lists the present columns",
     ),
+    ErrorCode(
+        "IDIVM-126",
+        "config",
+        "a pre-hook has set {setting} to {value}",
+        "the rows of a maintained view depend on this setting. They are maintained under {wanted}, which its state says: a view "
+        "would get rows that were computed under both",
+        "remove it from the hook. The time zone of all models is `time_zone` in the profile; a SELECT can convert times itself, "
+        "for example by from_utc_timestamp",
+    ),
     # 2xx: the model's SQL
     ErrorCode(
         "IDIVM-203",
@@ -200,7 +209,7 @@ CODES: tuple[ErrorCode, ...] = (
         "unsupported",
         "{function} inside a maintained view",
         "each evaluation may give another value, so there is no defined result that a refresh could compute",
-        "move it to a downstream model, " + _REBUILD,
+        "move it to a downstream model; to identify rows, hash the columns of their key instead; " + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-205",
@@ -547,8 +556,8 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-402",
         "full refresh",
-        "the model's definition changed",
-        "the view was built from {what}, so changes of its inputs cannot give the new result",
+        "the model's definition changed: the view was built from {what}",
+        "changes of its inputs cannot give the rows of the new definition",
         "nothing: the next refresh is incremental again",
     ),
     ErrorCode(

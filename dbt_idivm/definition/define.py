@@ -16,7 +16,8 @@ from dbt_idivm.definition.compiling import Compiled, WithoutPlan, compiled
 from dbt_idivm.definition.config import ModelConfig
 from dbt_idivm.definition.facts import Facts, Table
 from dbt_idivm.definition.fingerprint import fingerprint
-from dbt_idivm.definition.keys import Key, choose_keys
+from dbt_idivm.definition.found_keys import FOUND, candidates
+from dbt_idivm.definition.keys import Key, choose_keys, without_declared_key
 from dbt_idivm.definition.questions import Asks, ColumnsOf, UnsupportedTypes, ask
 from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.definition.user_functions import called_functions, usable
@@ -25,16 +26,20 @@ from dbt_idivm.passes.reproducible import unreproducible
 from dbt_idivm.script.dialect import DELTA, Dialect
 from dbt_idivm.script.plan import Plan
 
+_NO_IDS = "IDIVM-109"
+
 
 @dataclass(frozen=True)
 class Definition:
-    """A model over its inputs. `found`: its plan, and what that was made from; or why there is none."""
+    """A model over its inputs. `found`: its plan, and what that was made from; or why there is none. `uncached`: why the plan
+    leaves out caches that the config names, which are possible only with keys that nobody has declared."""
 
     request: ModelRequest
     config: ModelConfig
     facts: Facts
     keys: Mapping[str, Key]
     found: Compiled | IdivmError
+    uncached: tuple[Finding, ...] = ()
 
     @property
     def plan(self) -> Plan | None:
@@ -71,12 +76,41 @@ def define(
         return Definition(request, config, facts, {}, IdivmError(facts.unread))
     facts = replace(facts, functions=(yield from called_functions(request.sql, facts.views, config.deterministic_functions)))
     keys = choose_keys(request, config.keys, facts, found_keys if config.looks_for_keys else None)
+    uncached: tuple[Finding, ...] = ()
     try:
-        found: Compiled | IdivmError = yield from _planned(request, config, facts, keys, chosen, dialect)
+        try:
+            found: Compiled | IdivmError = yield from _planned(request, config, facts, keys, chosen, dialect)
+        except IdivmError as error:
+            if not (yield from _waits_for_keys(error, request, config, facts, keys, dialect)):
+                raise
+            uncached = error.findings
+            found = yield from _planned(request, _without(config, uncached), facts, keys, chosen, dialect)
     except IdivmError as error:
         times = error.times if isinstance(error, WithoutPlan) else ()
         found = WithoutPlan((*facts.obstacles, *error.findings), times)
-    return Definition(request, config, facts, keys, found)
+    return Definition(request, config, facts, keys, found, uncached)
+
+
+# Wrong without it: where a key that nobody has promised breaks, the model would fail, and not only lose its caches.
+def _waits_for_keys(
+    error: IdivmError, request: ModelRequest, config: ModelConfig, facts: Facts, keys: Mapping[str, Key], dialect: Dialect
+) -> Asks[bool]:
+    """Whether a plan is prevented only by named caches without unique IDs, which they would have by keys that may be found."""
+    if not config.looks_for_keys or set(error.codes) != {_NO_IDS}:
+        return False
+    likeliest = {each.name: found[0] for each in without_declared_key(request, config.keys, facts) if (found := candidates(each))}
+    supposed = {name: Key(columns, FOUND, found=True) for name, columns in likeliest.items()}
+    try:
+        yield from _planned(request, config, facts, {**supposed, **keys}, (), dialect)
+    except IdivmError:
+        return False
+    return True
+
+
+def _without(config: ModelConfig, uncached: tuple[Finding, ...]) -> ModelConfig:
+    """The config without the names of the caches that are not possible."""
+    names = {each.details["name"].lower() for each in uncached}
+    return replace(config, caches=tuple(name for name in config.caches if name.lower() not in names))
 
 
 def _planned(

@@ -47,7 +47,7 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Outcome, Reply, Statement
 from dbt_idivm.refresh.upkeep.auxiliary_tables import drop_obsolete
 from dbt_idivm.refresh.upkeep.shared_caches import drop_unused
-from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache, run, with_found_keys
+from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache, run, warn_of_uncached, with_found_keys
 
 _TELLING = 10.0  # seconds from which the duration of a build is representative
 
@@ -214,6 +214,7 @@ def _refused(job: Job, error: IdivmError) -> Finding:
 def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
     """Carry out the decision for a view or cache."""
     work, action = _noted(decided), decided.action
+    warn_of_uncached(work)
     done: Outcome | Finding
     if isinstance(action, Finding):
         done = yield from _rebuild(seen, work, action, decided.choice)

@@ -25,7 +25,7 @@ from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import Cost, Forecast, InputChange, Mode, Reply, Statement
-from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache, run
+from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache, run, warn_of_uncached
 
 
 def forecast(
@@ -65,6 +65,7 @@ def _maintained(view: Observed) -> Steps[Forecast]:
             return _before(view, first)
         view = yield from reading_cache(view, cache, work.stored, _input_changes(first.work, first.action))
     decided = yield from decide(view)
+    warn_of_uncached(decided.work)
     kept, change = reconsidered(decided, 0.0)  # caches that have work to do are not forecast
     if change is not None and (yield from keeping(view, kept, change)).work.planned.kept == kept:
         return _rebuild(decided.work, change)

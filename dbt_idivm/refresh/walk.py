@@ -208,6 +208,17 @@ def reading_cache(view: Observed, cache: Cache, before: StoredView, inputs: Mapp
     return replace(view, work=replace(view.work, planned=planned))
 
 
+def warn_of_uncached(work: Work) -> None:
+    """Warn of caches that the config names, and that the view does not have, because a key that nobody declared is missing."""
+    job = work.job
+    for each in work.planned.uncached:
+        name, tables = each.details["name"], each.details["tables"]
+        job.warnings.append(
+            f"{job.request.name} is maintained without the cache `{name}` ({each.code}): a key of {tables} is neither declared "
+            "nor found in its data"
+        )
+
+
 def keeping(view: Observed, kept: Kept, why: Finding) -> Steps[Observed]:
     """The view with other caches, to be rebuilt for the reason `why`."""
     work = view.work

@@ -387,7 +387,10 @@ def test_a_key_that_breaks_while_a_cache_is_chosen() -> None:
 
     def refreshed(fake: FakeEngine, **reads: tuple[tuple[object, ...], ...]) -> Outcome:
         fake.tables["main.o"].commit("UPDATE", {"numUpdatedRows": "1"})
-        fake.reads = {"net diff of main.o": ((7, 1, 2, -1), (7, 1, 3, 1)), **{k.replace("_", " "): v for k, v in reads.items()}}
+        fake.reads = {
+            "net diff of main.o": ((7, 1, 2, "x", -1), (7, 1, 3, "x", 1)),
+            **{k.replace("_", " "): v for k, v in reads.items()},
+        }
         return fake.drive(asked)
 
     asked = model(

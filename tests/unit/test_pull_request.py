@@ -202,6 +202,10 @@ def test_a_key_of_a_source_that_goes() -> None:
     assert (each.change, each.because_of) == ("upstream", ("shop.orders",))
     assert each.next_run.rebuilds and each.next_run.why == "other keys"
     assert "-  idivm__c__id ← c__id (hidden)\n+  idivm__o__cid ← o__cid (hidden)" in each.tree
+    hidden = with_sql(JOINED, "select price from raw.orders")
+    told = one([hidden], [hidden], now=keyless).next_run
+    assert told.migrates and told.why.startswith("migrates it (columns over stored ones)"), "it no longer reads the key's column"
+    assert one([hidden], [hidden], sources=keyless, now=SOURCES).next_run.why == "other keys"
     shown = with_sql(JOINED, "select id, price from raw.orders")
     told = one([shown], [shown], now=keyless).next_run
     assert told.migrates and told.why == (

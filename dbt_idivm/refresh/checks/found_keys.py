@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 from dbt_idivm.definition.facts import Table
-from dbt_idivm.definition.found_keys import candidates
+from dbt_idivm.definition.found_keys import FOUND, candidates
+from dbt_idivm.definition.keys import Key
 from dbt_idivm.refresh.catalog.inputs import Input
-from dbt_idivm.refresh.checks.keys import Check, alike, types_of, unique_of
+from dbt_idivm.refresh.checks.keys import Check, alike, check_of, unique_of
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 
@@ -47,7 +48,7 @@ def _found(
 
 def _check(found: Input, columns: tuple[str, ...]) -> Check:
     assert found.version is not None
-    return Check(found.table, found.version, columns, types_of(found, columns), found=True)
+    return check_of(found, found.version, Key(columns, FOUND, found=True))
 
 
 def _looked(check: Check) -> tuple[object, ...]:

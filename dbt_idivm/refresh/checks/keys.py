@@ -85,16 +85,20 @@ class Check(NamedTuple):
         return ("found key" if self.found else "key", self.table, self.columns, self.version)
 
 
+def check_of(found: Input, version: int, key: Key) -> Check:
+    """What is to be verified for the key of an input at a version of its table."""
+    return Check(found.table, version, key.columns, types_of(found, key.columns), key.found)
+
+
 def _alike(client: Client, inputs: Mapping[str, Input], keys: Mapping[str, Key]) -> Iterator[Sequence[Check]]:
     """Groups of at least two keys that are to be verified, and that one statement can verify."""
     checks = []
     for name, key in keys.items():
-        table, version = inputs[name].table, inputs[name].version
-        types = types_of(inputs[name], key.columns)
-        if key.trusted or version is None or len(types) < len(key.columns):
+        version = inputs[name].version
+        if key.trusted or version is None:
             continue
-        check = Check(table, version, key.columns, types, key.found)
-        if not client.invocation.knows(check.asked):
+        check = check_of(inputs[name], version, key)
+        if len(check.types) == len(key.columns) and not client.invocation.knows(check.asked):
             checks.append(check)
     yield from (group for group in alike(checks) if len(group) > 1)
 
@@ -150,17 +154,17 @@ def broken_inputs(
 
 def repeated_at(client: Client, found: Input, version: int, key: Key) -> Steps[tuple[int, tuple[Any, ...]] | None]:
     """`repeated` for a version of an input's table, queried once per invocation."""
-    types = types_of(found, key.columns)
+    check = check_of(found, version, key)
     rows, label = client.dialect.table(found.table, version), f"check key ({', '.join(key.columns)}) of {found.table}"
 
     def look() -> Steps[tuple[int, tuple[Any, ...]] | None]:
-        if _is_packed(types):
+        if _is_packed(check.types):
             query = _repeated_packed([exp.Literal.number(1)], rows.copy(), [], key.columns[0], found=key.found).limit(1)
             if not (yield from client.read(query, label)).rows:
                 return None
         return (yield from repeated(client, rows, key, label))
 
-    return (yield from client.once(Check(found.table, version, key.columns, types, key.found).asked, look))
+    return (yield from client.once(check.asked, look))
 
 
 def not_unique(relation: str, key: Key, broken: tuple[int, tuple[Any, ...]]) -> IdivmError:

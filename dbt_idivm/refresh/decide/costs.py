@@ -17,6 +17,7 @@ from dbt_idivm.operators.scan import CLOCK, DiffClass
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.catalog.state import Consumed
 from dbt_idivm.refresh.changes.moves import BROADCAST_ROWS, Move
+from dbt_idivm.refresh.checks.keys import Check, alike, check_of
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.outcome import named
 from dbt_idivm.refresh.decide.planned import Planned
@@ -114,7 +115,8 @@ class Costs:
         return Alternative(name, measure, self.seen.work.job.client.invocation.experience.seconds(self.view, name, measure))
 
     def rebuild(self, situation: Situation) -> Alternative:
-        return self.priced(REBUILD, rebuild(situation))
+        """A rebuild, with the queries that verify keys before it."""
+        return self.priced(REBUILD, rebuild(situation) + self._verifying)
 
     def way(self, done: Application, situation: Situation, forms: Forms = ()) -> Alternative:
         """The way over whole tables, or, if that is cheaper, over the rows that changes reach. `forms`: the forms for these, each
@@ -193,6 +195,17 @@ class Costs:
             for found, key in self._untrusted
             if not key.found and (self.seen.moves[found.table].moved or found.name in state.unverified)
         }
+
+    @cached_property
+    def _verifying(self) -> Measure:
+        """The work of verifying keys over whole tables in a rebuild. What this run has verified already costs nothing. Keys of
+        the same types are verified by one statement."""
+        known, checks = self.seen.work.job.client.invocation.knows, dict[Check, Measure]()
+        for found, key in self._untrusted:
+            if (key.found or self.unverified is None) and found.version is not None:
+                check = check_of(found, found.version, key)
+                checks |= {} if known(check.asked) else {check: self._key_query(found, key)}
+        return replace(total(checks.values()), queries=len(list(alike(checks))))
 
     @property
     def _untrusted(self) -> list[tuple[Input, Key]]:

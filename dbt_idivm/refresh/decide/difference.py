@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dbt_idivm.definition.fingerprint import CACHES, LAYOUT, TIES, had_no_plan
 from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.refresh.catalog.relations import INPUTS, describe
+from dbt_idivm.refresh.catalog.relations import INPUTS, KEYS, describe
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.engine.client import Client, listed_columns
 from dbt_idivm.refresh.engine.steps import Steps
 
@@ -21,12 +22,9 @@ def request_digest(job: Job) -> str:
     return digest(request.sql, declared, dict(request.input_names), dict(request.session), repr(config))
 
 
-def difference(
-    job: Job, stored: StoredView, now: Mapping[str, str], used: Mapping[str, Mapping[str, str]]
-) -> Steps[Finding | None]:
-    """Why the stored view does not have the fingerprint `now`; None if it does. `used`: input → columns. Raises IDIVM-106 and
-    IDIVM-107."""
-    before = stored.state.plan if stored.state else {}
+def difference(job: Job, stored: StoredView, planned: Planned) -> Steps[Finding | None]:
+    """Why the stored view does not have the fingerprint of the planned one; None if it does. Raises IDIVM-106 and IDIVM-107."""
+    before, now = stored.state.plan if stored.state else {}, planned.fingerprint
     changed = [part for part in now if before.get(part) != now[part]]
     if not changed:
         return None
@@ -45,13 +43,15 @@ def difference(
             return finding(409, setting=setting, before=before.get(setting, ""), now=now[setting])
     if had_no_plan(before, now):
         return finding(426)
+    if "keys" in changed and (other := (yield from _other_keys(job, stored.table, planned))) is not None:
+        return other
     if "inputs" in changed:
-        return (yield from _changed_columns(job.client, stored.table, used))
+        return (yield from _changed_columns(job.client, stored.table, planned.used))
     if CACHES in changed:
         return finding(402, what="other caches")
     if TIES in changed:
         return finding(402, what="other columns that order tied rows")
-    return finding(402, what="other keys" if "keys" in changed else "another set of stored columns")
+    return finding(402, what="another set of stored columns")
 
 
 def kept_layout(job: Job, stored: StoredView, now: Mapping[str, str]) -> Mapping[str, str]:
@@ -77,6 +77,28 @@ def _same_columns(job: Job) -> Steps[None]:
         raise IdivmError(
             finding(107, view=job.request.relation, before=listed_columns(before.items()), now=listed_columns(now.items()))
         )
+
+
+def _other_keys(job: Job, table: str, planned: Planned) -> Steps[Finding | None]:
+    """That the stored view was built from other keys; None if a column that it was built from is gone or has another type. A plan
+    with another key reads other columns, although no input has changed."""
+    facts = yield from describe(job.client, table)
+    properties = facts.properties if facts else {}
+    used, keys = properties.get(INPUTS, {}), properties.get(KEYS, {})
+    there = {name: {each.name: each.type for each in found.facts.columns} for name, found in planned.inputs.tables.items()}
+    if any(there.get(name, {}).get(each) != kind for name, columns in used.items() for each, kind in columns.items()):
+        return None
+    keys_now = {name: list(key.columns) for name, key in planned.keys.items() if name in planned.own_inputs}
+    changed = [
+        f"{job.request.input_names.get(name, name)}: {_key(keys.get(name))}, now {_key(keys_now.get(name))}"
+        for name in {**keys, **keys_now}
+        if keys.get(name) != keys_now.get(name)
+    ]
+    return finding(402, what=f"other keys ({'; '.join(changed)})" if changed else "other keys")
+
+
+def _key(columns: Sequence[str] | None) -> str:
+    return f"({', '.join(columns)})" if columns else "none"
 
 
 def _changed_columns(client: Client, table: str, used: Mapping[str, Mapping[str, str]]) -> Steps[Finding]:

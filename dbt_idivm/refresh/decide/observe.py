@@ -49,7 +49,7 @@ def observe_stored(work: Work) -> Steps[Observed]:
     reason: Finding | None = finding(401) if job.request.full_refresh else stored.reason
     if reason is None:
         planned = replace(planned, fingerprint=kept_layout(job, stored, planned.fingerprint))
-        reason = yield from difference(job, stored, planned.fingerprint, planned.used)
+        reason = yield from difference(job, stored, planned)
         if reason is not None and planned.why_no_plan is not None:
             # without a plan all columns are read and none are hidden, so the difference means nothing
             reason = planned.why_no_plan

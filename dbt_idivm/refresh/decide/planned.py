@@ -47,6 +47,7 @@ class Planned:
     sizes: Mapping[str, Size] = field(default_factory=dict)  # table → size, if known; for estimates only
     clock: Clock | None = None  # if the plan reads it
     times: Mapping[str, str] = field(default_factory=dict)  # column → the time of writing that it has, with a plan or without
+    uncached: tuple[Finding, ...] = ()  # why it has not all caches that the config names
 
     def laid_out(self, layout: str) -> Planned:
         """The planned model for a table that will be created with this layout, instead of keeping a former one."""

@@ -59,7 +59,8 @@ def plan_model(
         candidates = found.candidates()
         subviews = tuple(each for each in kept.subviews if each in candidates)
         kept = replace(kept, subviews=subviews, saved=kept.saved if subviews else 0.0)
-    planned = replace(planned_model(job, inputs, keys, found.plan, None), compiled=found, kept=kept, times=definition.times)
+    planned = planned_model(job, inputs, keys, found.plan, None)
+    planned = replace(planned, compiled=found, kept=kept, times=definition.times, uncached=definition.uncached)
     if found.plan.clock:
         try:
             planned = replace(planned, clock=(yield from clock_of(job.client, found.plan.clock)))

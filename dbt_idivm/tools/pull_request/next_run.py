@@ -10,7 +10,7 @@ from sqlglot.errors import TokenError
 from dbt_idivm.adaptation.moved import edit_of
 from dbt_idivm.artifacts import Node, dbt_config
 from dbt_idivm.definition.config import CHOOSING
-from dbt_idivm.definition.fingerprint import LAYOUT, had_no_plan
+from dbt_idivm.definition.fingerprint import LAYOUT, had_no_plan, used_columns
 from dbt_idivm.errors import IdivmError, listed
 from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.project import Project
@@ -70,6 +70,8 @@ def next_run(before: Project, after: Project, old: Node, new: Node, was: Side, n
         return NextRun(True, "another SELECT of a view that it reads")
     if "sql" not in different and had_no_plan(parts, wanted):
         return NextRun(True, "it was built without a plan")
+    if "sql" not in different and _has_other_keys(before, after, old, new, different):
+        return NextRun(True, _PARTS["keys"])
     if different:
         return NextRun(True, next((what for part, what in _PARTS.items() if part in different), "another definition"))
     return NextRun(None, _UNCHECKED) if _verify(new) == "always" != _verify(old) else NextRun(False)
@@ -80,7 +82,10 @@ def _adapted(
 ) -> NextRun | None:
     """The migration with its reads and its estimate; None if the model is rebuilt. A refresh decides by the same function, and
     additionally checks that the old manifest describes the stored view, and that the versions of its inputs still exist."""
-    if not different or not {*different} <= _OF_A_SELECT or (not {*different} <= _OF_KEYS and code(old) == code(new)):
+    if not different or not {*different} <= _OF_A_SELECT:
+        return None
+    is_edited = "sql" in different and code(old) != code(new)
+    if not is_edited and ("sql" in different or not _may_follow_keys(before, after, old, new, different)):
         return None
     if str(own_config(new).get("output")).lower() == "diffs" or own_config(old) != own_config(new):
         return None
@@ -101,6 +106,24 @@ def _adapted(
     read = f"{what} and {_tables(found.sources)}" if found.sources else what
     why = f"{read}{taken}, or rebuilds it, which reads {whole}, by what is estimated to take less"
     return replace(told, rebuilds=None, why=why)
+
+
+def _may_follow_keys(before: Project, after: Project, old: Node, new: Node, different: Sequence[str]) -> bool:
+    """Whether nothing but keys, and what depends on them, differs."""
+    return {*different} <= _OF_KEYS or _has_other_keys(before, after, old, new, different)
+
+
+def _has_other_keys(before: Project, after: Project, old: Node, new: Node, different: Sequence[str]) -> bool:
+    """Whether keys differ, and all columns that the view was built from are as they were: with another key it reads others."""
+    if "keys" not in different:
+        return False
+    try:
+        was, there = before.definition(old), after.definition(new).facts.tables
+    except (IdivmError, SchemaFileError):
+        return False
+    types = {name: {each.name: each.type for each in found.columns} for name, found in there.items()}
+    read = [(name, *each) for name, columns in used_columns(was.facts, was.plan).items() for each in columns.items()]
+    return all(types.get(name, {}).get(column) == kind for name, column, kind in read)
 
 
 def _chooses(node: Node) -> bool:
