@@ -24,6 +24,7 @@ from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.guards import with_guards
 from dbt_idivm.frontend.limit import without_order
 from dbt_idivm.frontend.literal_types import compound_intervals, suffixes_beside_decimals, unary_plus
+from dbt_idivm.frontend.local_times import compared_local_times
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
 from dbt_idivm.frontend.scope import Entry, Scope
@@ -96,6 +97,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     findings.extend(incomparable_outputs(root, stored))
     findings.extend(used_again(rows.root, lowering.sessions))
     findings.extend(signed_zeros(root))
+    findings.extend(compared_local_times(root))
     findings.extend(constant_zeros(rows.root))
     findings.extend(suffixes_beside_decimals(guarded, (text, *(each for each, _ in views.values()))))
     if not catalog.has_untyped_functions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -102,3 +103,46 @@ def test_days_pass(shop: Project, time: Time, name: str) -> None:
     assert refreshed().mode in ("incremental", "noop"), "the clock of another machine"
     assert shop.refresh(model, full_refresh=True).mode == "full"
     is_exact()
+
+
+DST = {
+    "day": "select id, at from $.stamps where at > now() - interval 1 day",
+    "hours": "select id, at from $.stamps where at > now() - interval 24 hours",
+    "today": "select date_trunc('HOUR', at) as h, count(*) as n from $.stamps where to_date(at) = current_date() group by 1",
+    "hour": "select id, hour(at) = hour(now()) as now from $.stamps where date_trunc('DAY', at) = date_trunc('DAY', now())",
+}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", DST)
+@pytest.mark.parametrize(
+    ("zone", "change"),
+    [
+        ("Europe/Berlin", "2026-10-25T01:00:00"),
+        ("Europe/Berlin", "2026-03-29T01:00:00"),
+        ("Australia/Lord_Howe", "2026-04-04T15:00:00"),
+    ],
+)
+def test_clocks_are_put_back(shop: Project, time: Time, name: str, zone: str, change: str) -> None:
+    """And forward, in sessions of that zone. Timestamps are written as instants."""
+    shop.spark.conf.set("spark.sql.session.timeZone", zone)
+    second = dt.datetime.fromisoformat(change).replace(tzinfo=dt.UTC)
+    stamps = [second + dt.timedelta(minutes=30 * number) for number in range(-54, 54, 3)]
+    rows = [f"({number}, timestamp'{each:%Y-%m-%d %H:%M:%S}+00:00')" for number, each in enumerate(stamps)]
+    shop.table("stamps", "id int, at timestamp", *rows)
+    model = replace(shop.model(name, DST[name], {"stamps": ["id"]}), session={"ansi": "true", "time_zone": zone})
+
+    def is_exact() -> None:
+        literal = f"timestamp'{time.now:%Y-%m-%d %H:%M:%S}+00:00'"
+        wanted = DST[name].replace("current_date()", f"to_date({literal})").replace("now()", literal)
+        assert Counter(map(tuple, shop.sql(f"select * from $.{name}"))) == Counter(map(tuple, shop.sql(wanted)))
+        assert shop.differences(model) == []
+
+    time.now = second - dt.timedelta(hours=2)
+    shop.refresh(model)
+    is_exact()
+    for minutes in (90, 29, 1, 30, 30, 60, -60, 23 * 60, 60):
+        time.passes(minutes=minutes)
+        outcome = shop.refresh(model)
+        assert outcome.mode in ("incremental", "noop"), outcome.message
+        is_exact()

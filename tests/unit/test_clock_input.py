@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 
 from dbt_idivm.context import Catalog
+from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.frontend.replace_clock import replace_clock
@@ -231,3 +233,31 @@ def test_an_expression_that_had_another_value_is_rebuilt(engine: FakeEngine) -> 
     engine.reads["evaluate constants"] = (("2026-09-02", "2026-08-02", "date", "date"),)
     done = engine.drive(model(WINDOW.replace("30", "60"), {"t": "id"}), At(1))
     assert done.mode == "full" and (done.reason or "").startswith("IDIVM-402")
+
+
+def in_zone(request: ModelRequest, zone: str) -> ModelRequest:
+    return replace(request, session={"ansi": "true", "time_zone": zone})
+
+
+def test_the_clock_of_another_zone_rebuilds(engine: FakeEngine) -> None:
+    """Also if its values are the same: other expressions may have other values there."""
+    asked = model(WINDOW, {"t": "id"})
+    at(engine, "2026-09-01")
+    engine.drive(asked, At(1))
+    again = engine.drive(in_zone(asked, "Asia/Tokyo"), At(1))
+    assert (again.mode, again.reason) == ("full", "IDIVM-409 the session setting time_zone changed")
+    assert engine.drive(in_zone(asked, "Asia/Tokyo"), At(1)).mode == "noop"
+
+
+def test_models_of_two_zones_share_a_cache(engine: FakeEngine) -> None:
+    """Each run brings it into its own zone, so that neither view has rows of the other."""
+    sql = "select t.id, u.n from main.t left join (select d, count(*) as n from main.t group by d) as u on u.d = t.d"
+    here = model(sql, {"t": "id"}, caches="all")
+    there = in_zone(replace(here, name="w", identifier="w"), "Asia/Tokyo")
+    engine.drive(here)
+    engine.drive(there)
+    for asked in (here, there):
+        engine.tables["main.t"].commit("WRITE", {"numOutputRows": "1"})
+        engine.reads["net diff of main.t"] = ((7, "2026-09-01", 1),)
+        engine.drive(asked)
+        assert engine.labels("write")[0].startswith("build main.idivm_cache")
