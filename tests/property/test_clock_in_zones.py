@@ -54,7 +54,7 @@ CONDITIONS = {
     "the same hour": "hour(ts) = hour(now())",
     "an earlier hour": "hour(ts) < hour(current_timestamp())",
     "before the local time": "ts < localtimestamp()",
-    "a column of local times": "n < now() AND n > localtimestamp() - INTERVAL 2 HOURS",
+    "a column of local times": "n < localtimestamp() AND n > localtimestamp() - INTERVAL 2 HOURS",
     "in New York": "from_utc_timestamp(ts, 'America/New_York') < now()",
     "now in Berlin": "ts <= from_utc_timestamp(now(), 'Europe/Berlin')",
     "the day in Berlin": "to_date(from_utc_timestamp(now(), 'Europe/Berlin')) = d",
@@ -211,6 +211,8 @@ LOCAL = (
     "SELECT x, count(*) AS c, sum(k) AS s FROM t0 WHERE CAST(ts AS TIMESTAMP_NTZ) < localtimestamp() GROUP BY x",
     "SELECT x, count(*) AS c FROM (SELECT x, to_timestamp_ntz(ts) AS l FROM t0) WHERE l < '2026-01-01 00:00:00' GROUP BY x",
     "SELECT k, CASE WHEN ts::timestamp_ntz BETWEEN TIMESTAMP_NTZ '2026-01-01' AND current_date() THEN 1 END AS v FROM t0",
+    "SELECT x, count(*) AS c, sum(k) AS s, max(ts) AS m FROM t0 WHERE n < now() GROUP BY x",
+    "SELECT x, count(*) AS c FROM (SELECT x, CAST(n AS TIMESTAMP) AS t FROM t0) WHERE t > now() GROUP BY x",
 )
 
 
@@ -222,8 +224,9 @@ def test_local_times_of_instants_are_not_compared(sql: str) -> None:
         check("Europe/Berlin", case, WAYS["additive"])
 
 
-def test_the_refusal_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("sql", "change"), [(LOCAL[0], "2026-10-25T01:00:00"), (LOCAL[3], "2026-03-29T01:00:00")])
+def test_the_refusal_is_needed(sql: str, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lower, "compared_local_times", lambda root: ())
-    case = case_of("2026-10-25T01:00:00", LOCAL[0], [*changing()], (*TIMES, None))
+    case = case_of(change, sql, [*changing()], (*TIMES, None))
     with pytest.raises(AssertionError):
         check("Europe/Berlin", case, WAYS["additive"])
