@@ -105,7 +105,20 @@ def test_a_tuple_is_not_null_whatever_its_columns_are(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a || '-' || b", "struct(a, b + 1)", "struct(a, t.b)", "array(a, b)", "a, b", "struct()", "(select a, b)", "(a, 1)"]
+    "text",
+    [
+        "a || '-' || b",
+        "concat(a, b)",
+        "concat_ws('-', a, b)",
+        "md5(concat(a, '-', b))",
+        "struct(a, b + 1)",
+        "struct(a, t.b)",
+        "array(a, b)",
+        "a, b",
+        "struct()",
+        "(select a, b)",
+        "(a, 1)",
+    ],
 )
 def test_an_expression_that_is_no_tuple_of_columns(text: str) -> None:
     unique = of_package("unique", None, column_name=text)
@@ -180,6 +193,20 @@ def test_constraints_of_columns_and_model() -> None:
     assert keys(node("t", constraints=[{"type": "primary_key", "columns": ["a", "b"]}])) == [("a", "b")]
     halves = [{"type": "unique", "columns": ["a", "b"]}, {"type": "not_null", "columns": ["a", "B"]}]
     assert keys(node("t", constraints=halves)) == [("a", "b")]
+
+
+@pytest.mark.parametrize("materialized", ["table", "idivm", "incremental"])
+def test_constraints_of_a_contract(materialized: str) -> None:
+    """Also of a maintained model, for the models that read it."""
+    columns = {
+        "id": {"data_type": "int", "constraints": [{"type": "unique"}, {"type": "not_null"}]},
+        "a": {"data_type": "int", "constraints": [{"type": "not_null"}, {"type": "check", "expression": "a > 0"}]},
+        "b": {"data_type": "int", "constraints": []},
+    }
+    config = {"materialized": materialized, "contract": {"enforced": True}}
+    table = [{"type": "primary_key", "columns": ["a", "b"]}, {"type": "foreign_key", "columns": ["b"], "expression": "u (id)"}]
+    assert keys(node("t", columns=columns, config=config)) == [("id",)]
+    assert keys(node("t", columns=columns, config=config, constraints=table)) == [("a", "b"), ("id",)]
 
 
 @pytest.mark.parametrize("kind", ["source", "seed", "snapshot", "model"])
