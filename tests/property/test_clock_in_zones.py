@@ -74,7 +74,7 @@ VIEWS = {
     "groups of hours": "SELECT date_trunc('HOUR', ts) AS h, to_date(ts) AS d, count(*) AS n FROM t0 WHERE {c} GROUP BY 1, 2",
     "groups of local times": "SELECT CAST(ts AS TIMESTAMP_NTZ) AS h, count(*) AS n, sum(x) AS s FROM t0 WHERE {c} GROUP BY 1",
     "partners": "SELECT a.k, b.l FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.y AND {c}",
-    "latest": "SELECT x, k, ts FROM (SELECT *, row_number() OVER (PARTITION BY x ORDER BY ts DESC, k) AS n FROM t0 WHERE {c}) WHERE n = 1",
+    "latest": "SELECT x, k, ts FROM (SELECT *, row_number() OVER (PARTITION BY x ORDER BY ts DESC, k) AS place FROM t0 WHERE {c}) WHERE place = 1",
 }
 _HOUR, _DAY = 3600, 86_400
 # seconds from the change: the clock moves by seconds, half an hour, days, months, and backwards
