@@ -27,7 +27,7 @@ from dbt_idivm.passes.operator_caches import additive_state
 from dbt_idivm.passes.pipeline import Request, Step, run_passes, show_output
 from dbt_idivm.passes.place_caches import CachePlace, Occurrence
 from dbt_idivm.passes.running import running
-from dbt_idivm.passes.script_size import check_script_size
+from dbt_idivm.passes.script_size import check_lengths, check_script_size
 from dbt_idivm.passes.void_keys import void_keys
 from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.by_idiffs import by_idiffs
@@ -67,7 +67,9 @@ def compile_plan(
     shared = shared_ids(facts_of(view), request.shown)
     hidden = (name for name in view.columns if name not in request.shown and name not in dict(shared))
     columns += hidden_columns((*(name for name, _ in output), *(each.name for each in times)), hidden)
-    return replace(_plan(steps, columns, shared, _ways(view, ways, caching), caches), times=times)
+    found = _ways(view, ways, caching)
+    check_lengths(view, found)
+    return replace(_plan(steps, columns, shared, found, caches), times=times)
 
 
 @deep_recursion()

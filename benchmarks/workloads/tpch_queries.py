@@ -2,35 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from benchmarks.workloads.declared import declared
 
-
-class Declared(NamedTuple):
-    """A table: its columns with their types, and its key."""
-
-    name: str
-    columns: tuple[tuple[str, str], ...]
-    key: tuple[str, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self.columns)
-
-
-def _declared(text: str) -> Declared:
-    """`t(k int, x money; k)`: the table with its key behind the semicolon."""
-    name, _, inside = text.removesuffix(")").partition("(")
-    columns, _, key = inside.partition(";")
-    pairs = (column.split() for column in columns.split(","))
-    return Declared(
-        name,
-        tuple((column, kind.replace("money", "decimal(15,2)")) for column, kind in pairs),
-        tuple(key.replace(",", " ").split()),
-    )
-
+_MONEY = "decimal(15,2)"
 
 TABLES = tuple(
-    _declared(text)
+    declared(text, _MONEY)
     for text in (
         "region(r_regionkey int, r_name string, r_comment string; r_regionkey)",
         "nation(n_nationkey int, n_name string, n_regionkey int, n_comment string; n_nationkey)",

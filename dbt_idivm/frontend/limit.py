@@ -7,13 +7,12 @@
 A scalar subquery with LIMIT 1 is lowered in the same way. A row of l without matches gives a padded row, the first of its
 partition.
 
-Where ORDER BY does not determine the order of rows, it is completed (`ties.py`). Its names refer to columns of the result first,
-then to those of FROM; it may also contain positions.
+Where there is one row at most, LIMIT is left out. Where ORDER BY does not determine the order of rows, it is completed
+(`ties.py`). What its names mean: `order_by.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -23,11 +22,12 @@ from dbt_idivm.algebra.expressions import DIALECT, alias, column, conjunction, p
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.aggregate import is_aggregated
-from dbt_idivm.frontend.at_most_one import key_of
+from dbt_idivm.frontend.at_most_one import has_one_row_at_most, key_of
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.generators import is_generating
+from dbt_idivm.frontend.order_by import names_result, over_output, over_source
 from dbt_idivm.frontend.partners import outer_joined
-from dbt_idivm.frontend.resolve import Resolver, bare, is_aggregate, is_limited, own_nodes, subqueries_in
+from dbt_idivm.frontend.resolve import is_aggregate, is_limited, own_nodes
 from dbt_idivm.frontend.scalar import with_entries
 from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.select import Item
@@ -48,7 +48,7 @@ _WITHOUT_KEY = "LIMIT in a subquery that is correlated with rows without a key (
 def without_order(tree: exp.Query) -> None:
     """Remove clauses and hints that do not affect the rows of a table, in place.
 
-    ORDER BY matters only with LIMIT. LIMIT does not matter in EXISTS if it keeps at least one row.
+    ORDER BY matters only with LIMIT. A LIMIT that keeps at least one row does not matter in EXISTS, nor where there is one row.
     """
     for query in tree.find_all(exp.Query):
         if _is_harmless(query):
@@ -60,13 +60,22 @@ def without_order(tree: exp.Query) -> None:
 
 
 def _is_harmless(query: exp.Query) -> bool:
-    """Whether LIMIT can be removed: it is LIMIT ALL, or it is under EXISTS, keeps at least one row, and there is no OFFSET."""
+    """Whether LIMIT can be removed: it is LIMIT ALL, or it keeps at least one row, under EXISTS or of one group of all rows; and
+    there is no OFFSET.
+    """
     limit = query.args.get("limit")
     if not isinstance(limit, exp.Limit) or query.args.get("offset"):
         return False
     if isinstance(limit.expression, exp.Var) and limit.expression.name.upper() == "ALL":
         return True
-    return isinstance(query.parent, exp.Exists) and bool(_number(limit))
+    return bool(_number(limit)) and (isinstance(query.parent, exp.Exists) or _is_one_group(query))
+
+
+def _is_one_group(query: exp.Query) -> bool:
+    """Whether this is a SELECT of aggregates without GROUP BY, without a generator, which would make several rows of its one."""
+    if not isinstance(query, exp.Select) or query.args.get("group") or is_generating(query):
+        return False
+    return any(is_aggregate(each) for item in query.expressions for each in own_nodes(item))
 
 
 def _number(clause: exp.Expr | None) -> int | None:
@@ -102,17 +111,19 @@ def limited(lowering: Lowering, node: exp.Query, env: Env, name: str) -> tuple[O
     for each in ("limit", "offset", "order"):
         core.set(each, None)
     window = _numbering(order, _undetermined(clause, env.text))
-    of_result = _names_result(core, order)
-    problem = None if of_result else _mixed(core, order)
+    of_result = names_result(core, order)
+    problem = None if of_result else over_source(core, order)
     if not of_result and problem is None:
         core.append("expressions", alias(window, _NUMBER))
     rows = lowering.query(core, env, name)
     root, entries = rows.root, rows.scope.entries
     if of_result:
-        problem = _over_output(order, rows.scope, lowering, env)
+        problem = over_output(order, rows.scope, lowering, node, env)
     if problem is not None:
         what = f"{_word(clause)} after {problem}"
         lowering.findings.append(finding(228, env.text.place(clause, _word(clause)), what=what))
+        return root, rows.scope
+    if of_result and not offset and _number(limit) and not root.ids and has_one_row_at_most(root, frozenset()):
         return root, rows.scope
     if of_result:
         root, (item,) = windowed(lowering, env, root, (Item(_NUMBER, window, window),), name)
@@ -146,8 +157,8 @@ def first_of_each(
     for each in ("limit", "order"):
         core.set(each, None)
     raw = window = _numbering(order, _undetermined(clause, env.text))
-    of_result = _names_result(core, order)
-    problem = None if of_result else _mixed(core, order)
+    of_result = names_result(core, order)
+    problem = None if of_result else over_source(core, order)
     if not of_result:
         core.append("expressions", alias(window, _NUMBER))
     rows, _, conditions, selected = lowering.subquery(core, env.within(core))
@@ -155,7 +166,7 @@ def first_of_each(
         window, selected = cast(exp.Window, selected[-1].expression), selected[:-1]
     rows, entries = with_entries(lowering, rows, selected, [item.expression for item in selected], name)
     if of_result:
-        problem = _over_output(order, Scope(entries), lowering, env)
+        problem = over_output(order, Scope(entries), lowering, node, env)
     place = env.text.place(clause, _word(clause))
     partition = key_of(root) if conditions else ()
     if partition is None:
@@ -187,68 +198,3 @@ def _numbering(order: exp.Order, instead: Finding) -> exp.Window:
     number = exp.RowNumber()
     number.meta[INSTEAD] = instead
     return exp.Window(this=number, order=order)
-
-
-def _names_result(core: exp.Query, order: exp.Order) -> bool:
-    """Whether ORDER BY names only columns of the result. Columns of a star are not known
-    before lowering, so then the answer is yes.
-    """
-    if not isinstance(core, exp.Select) or core.args.get("distinct"):
-        return True
-    if any(item.is_star and not isinstance(item, exp.Count) for item in core.expressions):
-        return True
-    items = _by_name(core)
-    return all(_is_of_result(key.this, items) for key in order.expressions)
-
-
-def _by_name(core: exp.Query) -> Mapping[str, list[exp.Expr]]:
-    items: dict[str, list[exp.Expr]] = {}
-    for item in core.expressions:
-        items.setdefault(item.output_name.lower(), []).append(item)
-    return items
-
-
-def _mixed(core: exp.Query, order: exp.Order) -> str | None:
-    """Why ORDER BY over columns of FROM is refused; None if it is not. A name is unambiguous if
-    the result has the same column unchanged.
-    """
-    items = _by_name(core)
-    for name in (each for key in order.expressions for each in own_nodes(key) if isinstance(each, exp.Column)):
-        found = items.get(name.parts[0].name.lower(), [])
-        if any(not isinstance(item, exp.Column) or len(item.parts) > 1 or len(name.parts) > 1 for item in found):
-            return f"ORDER BY {'.'.join(part.name for part in name.parts)}, which may name a column of the result or of FROM"
-    if any(isinstance(bare(key.this), exp.Literal | exp.Var) for key in order.expressions):
-        return "ORDER BY with positions or ALL next to columns of FROM"
-    return "ORDER BY with columns of FROM next to a generator" if is_generating(core) else None
-
-
-def _is_of_result(key: exp.Expr, items: Mapping[str, list[exp.Expr]]) -> bool:
-    """Whether this is a position, or an expression over columns of the result."""
-    if isinstance(bare(key), exp.Literal):
-        return True
-    if any(is_aggregate(each) or isinstance(each, exp.Window | exp.Var) for each in own_nodes(key)) or subqueries_in(key):
-        return False
-    return all(
-        len(each.parts) == 1 and len(items.get(each.name.lower(), [])) == 1
-        for each in own_nodes(key)
-        if isinstance(each, exp.Column)
-    )
-
-
-def _over_output(order: exp.Order, scope: Scope, lowering: Lowering, env: Env) -> str | None:
-    """Replace the names and positions in ORDER BY by attributes of the result, in place.
-    Returns why that is impossible, or None.
-    """
-    items: dict[str, list[exp.Expr]] = {}
-    for entry in scope.visible:
-        items.setdefault(entry.name.lower(), []).append(column(entry.attribute))
-    for key in order.expressions:
-        inner = bare(key.this)
-        at = int(inner.name) if isinstance(inner, exp.Literal) and inner.is_int else None
-        if at is not None and 1 <= at <= len(scope.visible):
-            key.set("this", column(scope.visible[at - 1].attribute))
-        elif at is None and not isinstance(inner, exp.Literal) and _is_of_result(key.this, items):
-            key.set("this", Resolver(scope, env, lowering.findings).resolve(key.this))
-        else:
-            return f"ORDER BY {env.text.source(inner) or inner.sql(DIALECT)}, which is not a column of the result"
-    return None

@@ -3,11 +3,13 @@
     x > (SELECT avg(y) FROM r)                              l × γ_{; avg(y)}(r)
     (SELECT count(*) FROM r WHERE r.k = l.k AND p(r))       l ⟕_{k = l.k} γ_{k; count(*)}(σ_p(r)), COALESCE(count, 0)
     (SELECT y FROM r WHERE r.id = l.k), r has the key id    l ⟕_{id = l.k} r
+    (SELECT y FROM r WHERE p(r))                            l × γ_{; count(*) → n, max(y)}(σ_p(r)), an error if n > 1, else max(y)
 
 An aggregation without GROUP BY has exactly one row. If its only correlated conditions are equalities with the outer row, it has
 at most one group for each outer row. If there is no group, each aggregate is NULL, each count 0, and a sorted list empty. For
 other correlated conditions, or HAVING, see `of_each.py`; for ORDER BY with LIMIT 1 see `limit.py`. Any other query may have
-several rows, on which Spark fails, unless the values that its conditions fix determine a row, by keys and groups.
+several rows, on which Spark fails, unless the values that its conditions fix determine a row, by keys and groups. If it is not
+correlated, the planned query fails on them as well, and the view is rebuilt from the SELECT, which reports it.
 
 EXISTS and IN are ⋉ and ▷ if they are AND-ed conditions of WHERE (`subquery.py`). As values they are handled in `partners.py`.
 """
@@ -22,6 +24,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, passing
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.types import is_float
 from dbt_idivm.errors import Place, finding
 from dbt_idivm.frontend.aggregate import Grouping, described, is_aggregated
 from dbt_idivm.frontend.at_most_one import has_one_row_at_most, is_limited_to_one
@@ -43,7 +46,8 @@ from dbt_idivm.frontend.partners import CORRELATED, equalities, has_partner, or_
 from dbt_idivm.frontend.resolve import bare, is_existence, is_limited, subqueries_in
 from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.window import is_windowed
-from dbt_idivm.operators import Join, Project
+from dbt_idivm.operators import Aggregate, Join, Project
+from dbt_idivm.operators.aggregate import Call
 
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
@@ -52,6 +56,8 @@ Scalars = Mapping[int, exp.Expr]  # id of a subquery's node → its value over a
 T = TypeVar("T")
 _TRUE = cast(exp.Expr, exp.true())
 _SEVERAL = "it may return several rows, because its conditions do not fix a key of its rows"
+SEVERAL_ROWS = "a scalar subquery has several rows"
+_WITHOUT_ORDER = (exp.DataType.Type.UNKNOWN, exp.DataType.Type.NULL, exp.DataType.Type.VARIANT)
 
 
 def with_scalars(lowering: Lowering, expression: exp.Expr, env: Env, root: Operator, scope: Scope) -> tuple[Operator, Scalars]:
@@ -178,12 +184,29 @@ def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> 
     fixed = frozenset(mine.name for _, mine in pairs if isinstance(mine, exp.Column))
     by_key = not is_limited_to_one(query)
     if by_key and not has_one_row_at_most(inner, fixed) and not lowering.is_to_be_repeated:
+        if not conditions and _has_greatest(inner.types.get(entry.attribute)):
+            rows = Aggregate(inner, (entry.attribute,), ()) if query.args.get("distinct") else inner
+            return _only_row(lowering, rows, entry.attribute, root)
         lowering.findings.append(finding(208, place, what=_SEVERAL))
         return root, exp.null()
     value = column(entry.attribute)
     if not conditions and inner.has_row:
         return Join(root, inner, _TRUE), value
     return replace(outer_joined(lowering, root, inner, conditions, place), by_key=by_key), value
+
+
+def _has_greatest(kind: exp.DataType | None) -> bool:
+    """Whether the greatest of one value of this type is certainly that value, with every bit."""
+    return kind is not None and not (is_float(kind) or kind.is_type(*_WITHOUT_ORDER) or kind.is_type(*exp.DataType.NESTED_TYPES))
+
+
+def _only_row(lowering: Lowering, inner: Operator, attribute: str, root: Operator) -> tuple[Operator, exp.Expr]:
+    """(rows × the one group of a subquery, its only value, or an error if there are several rows)."""
+    number, value = (lowering.names.attribute("scalar", each) for each in ("rows", "only"))
+    group = Aggregate(inner, (), (Call.of(number, "count"), Call.of(value, "max", attribute)))
+    error = exp.Anonymous(this="RAISE_ERROR", expressions=[exp.Literal.string(SEVERAL_ROWS)])
+    is_several = exp.GT(this=column(number), expression=exp.Literal.number(1))
+    return Join(root, group, _TRUE), exp.Case(ifs=[exp.If(this=is_several, true=error)], default=column(value))
 
 
 def correlated_rows(

@@ -439,6 +439,17 @@ SCALARS = {
     "the row of a fixed key": build(
         _TWO, "SELECT a.k AS c0, (SELECT b.z FROM t1 AS b WHERE b.k = 2) AS c1, a.y AS c2 FROM t0 AS a", _MEMBERS, *_MOVED
     ),
+    "the only row of a subquery that may have several": build(
+        "t0(k int, x int; k)\nt1(x int, z int)",
+        "SELECT a.k AS c0, (SELECT b.z FROM t1 AS b WHERE b.x = 1) AS c1 FROM t0 AS a "
+        "WHERE a.x = (SELECT DISTINCT b.z FROM t1 AS b WHERE b.x = 2)",
+        {"t0": [(1, 5), (2, 6), (3, None)], "t1": [(1, 5), (2, 6), (2, 6), (3, 1), (3, 2)]},
+        {"t1": [(1, 7), (2, 5), (3, 1), (3, 2)]},
+        {"t0": [(1, 5), (2, 5), (4, 6)], "t1": [(1, None), (2, 5), (2, 5)]},
+        {"t1": [(2, 6), (3, 6)]},
+        {"t1": [(1, 1), (2, None)]},
+        {"t0": [(2, 5), (4, 6), (5, 6)], "t1": [(1, 2), (2, 6)]},
+    ),
     "the first row": build(
         _TWO, "SELECT a.k AS c0, (SELECT b.z FROM t1 AS b ORDER BY b.k LIMIT 1) AS c1 FROM t0 AS a", _MEMBERS, *_MOVED
     ),

@@ -54,6 +54,7 @@ class OnDuckDB:
         self.connection.execute(f"CREATE SCHEMA {self.schema}; SET schema = '{self.schema}'")
         self.connection.execute("CREATE MACRO timestamp_micros(x) AS make_timestamp(x)")
         self.connection.execute("CREATE MACRO unix_micros(x) AS epoch_us(x)")
+        self.connection.execute("CREATE MACRO raise_error(x) AS error(x)")
 
     def create(self, name: str, columns: Columns) -> None:
         typed = ", ".join(f"{quoted(column)} {_duck_type(kind)}" for column, kind in columns)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Context, Decimal
 
 from tests.property.directed import build
-from tests.property.strategies import Case
+from tests.property.strategies import Case, Content
 
 _T = "t(k int, a int, b int, c int; k)"
 _AB = "a(k int, q int; k)\nb(k int, p decimal(10,2); k)"
@@ -93,6 +93,10 @@ _MOST = (
     "NaN",
 )
 _NONE = (None,) * 9
+
+_ABK = "t(k int, a int, b int; k)"
+_LIMITED: Content = {"t": [(1, 1, 2), (2, 1, 1), (3, 2, 2), (4, None, 1), (5, 3, None), (6, 3, 3)]}
+_MORE_LIMITED: Content = {"t": [(1, 1, 2), (2, 4, 1), (3, 2, 0), (5, 0, None), (6, 3, 3), (7, 5, 3), (8, None, 3)]}
 
 MISREADINGS = {
     "extremes of each type": build(
@@ -215,6 +219,37 @@ MISREADINGS = {
     ),
     "limit: a name of the result that is another column's": build(
         _G, "SELECT k, -a AS a FROM t ORDER BY a, k LIMIT 2", {"t": [(1, 1), (2, 2), (3, 3)]}, {"t": [(1, 5), (2, None), (3, 3)]}
+    ),
+    "limit: a name of the result beside a column of FROM": build(
+        _ABK, "SELECT k, -a AS a FROM t ORDER BY a, b, k LIMIT 3", _LIMITED, _MORE_LIMITED
+    ),
+    "limit: an expression of a name of the result and a column of FROM": build(
+        _ABK, "SELECT k, -a AS a FROM t ORDER BY a + b DESC, (a), k LIMIT 3", _LIMITED, _MORE_LIMITED
+    ),
+    "limit: a sum beside a group that the result calls otherwise": build(
+        _ABK, "SELECT b AS c, sum(a) AS s FROM t GROUP BY b ORDER BY s DESC, b LIMIT 2", _LIMITED, _MORE_LIMITED
+    ),
+    "limit: a name of the result beside an aggregate": build(
+        _ABK, "SELECT -b AS b, count(*) AS n FROM t GROUP BY -b ORDER BY max(a), b LIMIT 2", _LIMITED, _MORE_LIMITED
+    ),
+    "limit: a position beside a column of FROM": build(
+        _ABK, "SELECT k, -a AS c FROM t ORDER BY 2 DESC, b, 1 LIMIT 3", _LIMITED, _MORE_LIMITED
+    ),
+    "limit: all columns": build(
+        _ABK, "SELECT b, k, -a AS a FROM t ORDER BY ALL DESC NULLS LAST LIMIT 3", _LIMITED, _MORE_LIMITED
+    ),
+    "limit: all columns of a star": build(
+        _ABK, "SELECT * FROM (SELECT b, k FROM t) ORDER BY ALL LIMIT 3", _LIMITED, _MORE_LIMITED
+    ),
+    "limit: distinct columns of a table": build(
+        _ABK, "SELECT DISTINCT x.b, x.a AS c FROM t AS x ORDER BY x.b DESC, c LIMIT 3", _LIMITED, _MORE_LIMITED
+    ),
+    "limit: of one group": build(_ABK, "SELECT sum(a) AS s, count(*) AS n FROM t ORDER BY n LIMIT 1", _LIMITED, _MORE_LIMITED),
+    "limit: of groups side by side": build(
+        _ABK,
+        "SELECT * FROM (SELECT sum(a) AS s FROM t) x, (SELECT count(*) AS n FROM t WHERE b > 1 HAVING count(*) > 2) y ORDER BY n LIMIT 1",
+        _LIMITED,
+        _MORE_LIMITED,
     ),
     "limit: a field of a struct": build(
         "t(k int, a int, st struct<a:int,q:string>; k)",

@@ -68,6 +68,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
         for name, definition in TABLES.items():
             connection.execute(f"CREATE TABLE {name} ({definition.replace('`', chr(34))})")
         connection.execute(ROWS)
+        connection.execute("CREATE MACRO raise_error(x) AS error(x)")
         for name, definition in VIEWS.items():
             connection.execute(f"CREATE VIEW {name} AS {sqlglot.transpile(definition, 'spark', 'duckdb')[0]}")
         yield connection
@@ -239,6 +240,17 @@ SELECT id, (SELECT note FROM (SELECT *, row_number() OVER (PARTITION BY region O
 WITH m AS (SELECT max(price) AS p FROM main.orders) SELECT id, (SELECT p FROM m) AS p, (SELECT p FROM m WHERE p > 100) AS q FROM main.orders
 SELECT id, (SELECT DISTINCT max(cid) FROM main.notes) AS a, (SELECT DISTINCT m FROM (SELECT max(cid) AS m FROM main.notes)) AS b, (SELECT 1) AS c FROM main.orders
 SELECT id, (SELECT name FROM main.customers WHERE cid IS NOT NULL ORDER BY cid LIMIT 1) AS first FROM main.orders
+SELECT id, (SELECT region FROM main.customers WHERE name = 'ann') AS r, (SELECT name FROM main.customers WHERE region = 'south') AS q FROM main.orders
+SELECT id, (SELECT name FROM main.customers WHERE region = 'west') AS n, (SELECT DISTINCT cid + 1 FROM main.notes WHERE note = 'y') AS k FROM main.orders
+SELECT id FROM main.orders WHERE cid < (SELECT DISTINCT cid FROM main.notes WHERE note = 'y') OR price = (SELECT count(*) FROM main.notes WHERE note = 'x' GROUP BY note) + 4
+SELECT id, (SELECT max(cid) FROM main.customers WHERE cid > 9 GROUP BY region UNION ALL SELECT 1) AS m FROM main.orders
+SELECT count(*) AS n, max(price) AS m FROM main.orders LIMIT 5
+SELECT sum(price) AS s FROM main.orders HAVING count(*) > 100 ORDER BY s LIMIT 1
+SELECT * FROM (SELECT count(*) AS n FROM main.orders) a, (SELECT max(cid) AS m FROM main.notes) b ORDER BY m, 1 LIMIT 3
+SELECT id, cid AS c FROM main.orders ORDER BY c DESC, price, id LIMIT 3
+SELECT status AS s, count(*) AS n FROM main.orders GROUP BY status ORDER BY n DESC, max(price), status LIMIT 2
+SELECT DISTINCT o.status FROM main.orders o ORDER BY o.status LIMIT 2
+SELECT cid, id FROM main.orders ORDER BY ALL LIMIT 4
 SELECT id, (WITH w AS (SELECT cid AS k, name FROM main.customers) SELECT ((name)) FROM w WHERE k = o.cid) AS name FROM main.orders o
 SELECT id, NOT EXISTS (SELECT note FROM main.notes n WHERE n.cid = o.cid) AS lonely FROM main.orders o
 SELECT id, CASE WHEN EXISTS (SELECT max(cid) FROM main.notes WHERE cid > 100) THEN 'y' END AS e FROM main.orders
