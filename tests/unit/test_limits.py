@@ -10,6 +10,7 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend import size
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.passes.script_size import FEW_MENTIONS, MOST_MENTIONS, count_mentions
 from dbt_idivm.script import limit
 from dbt_idivm.script.limit import within_limit
 from dbt_idivm.script.tuple_based import Tuples
@@ -47,6 +48,26 @@ def test_a_cte_counts_as_often_as_it_is_used() -> None:
 def test_many_joins_are_not_planned(join: str) -> None:
     joins = " ".join(f"{join} t t{number} on t{number}.id = t.b" for number in range(300))
     assert codes(f"select t.id from t {joins}") == ("IDIVM-232",)
+
+
+def test_many_tables_are_planned_if_the_script_is_short() -> None:
+    """The estimate is the worst case: keys are looked up, and counts side by side are computed again."""
+    star = " ".join(f"join t t{number} on t{number}.id = t.b + {number}" for number in range(30))
+    counts = ", ".join(
+        f"(select count(*) as n{number} from t a, t b, t c, t d where a.id = b.b and b.id = c.b and c.id = d.b) x{number}"
+        for number in range(8)
+    )
+    for sql in (f"select t.id from t {star}", f"select * from {counts}"):
+        lowered = lower(sql, CATALOG)
+        assert FEW_MENTIONS < count_mentions(lowered.root) <= MOST_MENTIONS
+        assert compile_plan(lowered.root, lowered.output).ways
+
+
+def test_a_long_script_is_found_before_the_view_is_built() -> None:
+    chain = " ".join(f"join t t{number} on t{number}.b = t{number - 1}.b + 1" for number in range(1, 46))
+    sql = f"select t0.id, {', '.join(f't{number}.b as b{number}' for number in range(46))} from t t0 {chain}"
+    assert count_mentions(lower(sql, CATALOG).root) < MOST_MENTIONS
+    assert codes(sql) == ("IDIVM-232",)
 
 
 def test_ways_that_are_too_long_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
