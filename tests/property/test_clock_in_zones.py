@@ -180,7 +180,7 @@ def changing() -> Iterator[tuple[int, Sequence[int | None] | None]]:
 _TRIED = [(*summer, condition, view) for summer, condition, view in product(SUMMERS, CONDITIONS, VIEWS)]
 
 
-@pytest.mark.parametrize(("zone", "change", "condition", "view"), some(_TRIED, 60, of_deep=6))
+@pytest.mark.parametrize(("zone", "change", "condition", "view"), some(_TRIED, 200, of_deep=20))
 def test_clocks_are_changed(zone: str, change: str, condition: str, view: str) -> None:
     sql = VIEWS[view].format(c=CONDITIONS[condition])
     check(
