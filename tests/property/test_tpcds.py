@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 
 import pytest
@@ -49,9 +49,10 @@ def case(sql: str) -> Case:
     return Case(tables, sql, start, tuple(each for each in changes if each))
 
 
-def in_short(names: Iterable[str], short: set[str]) -> list[object]:
-    """The questions; `make test` has those of `short`."""
-    return [pytest.param(name, marks=() if name in short else pytest.mark.deep) for name in names]
+def in_short(names: Iterable[str], short: Collection[str] = (), *, of_deep: int = 1) -> list[object]:
+    """The questions; `make test` has those of `short`, `make deep` one in `of_deep` of the others."""
+    marks = (pytest.mark.deep, *(pytest.mark.long,) * (of_deep - 1))
+    return [pytest.param(name, marks=() if name in short else marks[number % of_deep]) for number, name in enumerate(names)]
 
 
 @pytest.fixture(autouse=True)
@@ -95,19 +96,18 @@ def test_all_rows(name: str) -> None:
     check(case(QUESTIONS[name].of_all), AS_ASKED)
 
 
-@pytest.mark.parametrize("name", in_short(QUESTIONS, ON_SPARK_IN_SHORT))
+@pytest.mark.parametrize("name", in_short(QUESTIONS, ON_SPARK_IN_SHORT, of_deep=3))
 def test_as_spark_means_it(name: str) -> None:
     judge(case(QUESTIONS[name].sql), AS_ASKED, FOUND)
 
 
-@pytest.mark.deep
+@pytest.mark.long
 @pytest.mark.parametrize("name", [each for each in QUESTIONS if each not in REFUSED])
 def test_all_rows_as_spark_means_them(name: str) -> None:
     judge(case(QUESTIONS[name].of_all), AS_ASKED, FOUND)
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("name", [each for each in QUESTIONS if each not in NOT_ON_DUCKDB])
+@pytest.mark.parametrize("name", in_short([each for each in QUESTIONS if each not in NOT_ON_DUCKDB], of_deep=3))
 def test_the_first_rows(name: str) -> None:
     """Of tied rows the view has those that the completed order has first; they are rows of the whole result, and as many as asked for."""
     found = case(QUESTIONS[name].of_first(FEW))
