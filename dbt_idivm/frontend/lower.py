@@ -20,6 +20,7 @@ from dbt_idivm.errors import Finding, IdivmError, Place, finding
 from dbt_idivm.frontend.clock import clock_texts
 from dbt_idivm.frontend.clock_input import ClockInput
 from dbt_idivm.frontend.coercion import UntypedUnion
+from dbt_idivm.frontend.collations import compared_collations
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.guards import with_guards
 from dbt_idivm.frontend.limit import without_order
@@ -98,6 +99,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     findings.extend(used_again(rows.root, lowering.sessions))
     findings.extend(signed_zeros(root))
     findings.extend(compared_local_times(root))
+    findings.extend(compared_collations(root))
     findings.extend(constant_zeros(rows.root))
     findings.extend(suffixes_beside_decimals(guarded, (text, *(each for each, _ in views.values()))))
     if not catalog.has_untyped_functions:

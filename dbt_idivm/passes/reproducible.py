@@ -41,9 +41,15 @@ def unreproducible(root: Operator) -> str | None:
 def _of_groups(node: Aggregate) -> str | None:
     below = node.child.types
     # Spark normalises floats in grouping keys
-    group = next((name for name in node.groups if below[name].find(exp.CollateColumnConstraint)), None)
+    group = next(
+        (name for name in node.groups if not is_known(below[name]) or below[name].find(exp.CollateColumnConstraint)), None
+    )
     call = next((each for each in node.calls if not _is_exact(each, below)), None)
     return group if group is not None else None if call is None else call.value.sql("spark")
+
+
+def _has_one_text(kind: exp.DataType) -> bool:
+    return is_known(kind) and kind.find(exp.CollateColumnConstraint) is None
 
 
 def _of_partitions(node: Window) -> str | None:
@@ -81,7 +87,7 @@ def _are_plain(kinds: Iterable[exp.DataType]) -> bool:
 def _is_plain(kind: exp.DataType) -> bool:
     """Whether equal values of the type are identical."""
     parts = tuple(kind.find_all(exp.DataType))
-    return is_known(kind) and not any(map(is_float, parts)) and kind.find(exp.CollateColumnConstraint) is None
+    return _has_one_text(kind) and not any(map(is_float, parts))
 
 
 _OF_ONE_ROW = (Scan, OneRow, Select, Project, Join, OuterJoin, LookUpJoin, SemiAntiJoin, UnionAll, Unnest)

@@ -86,7 +86,7 @@ def _answered(work: Work, ready: Ready, asked: BoundQuestion, new: State) -> Ste
     """Ask the application's question, and apply the answered application. Relations staged for the question are reused."""
     found = yield from work.job.client.read(asked.source.query, f"what is lost in {work.stored.table}")
     application = asked.application.answered(asked.source.answered(found.rows))
-    return (yield from _applied(work, replace(ready, application=application), new, asked.staged))
+    return (yield from _applied(work, replace(ready, application=application, form=None), new, asked.staged))
 
 
 def _applied(work: Work, ready: Ready, new: State, there: tuple[Staged, ...] = ()) -> Steps[tuple[BoundScript, Effect]]:
