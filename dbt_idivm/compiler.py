@@ -27,10 +27,11 @@ from dbt_idivm.passes.operator_caches import additive_state
 from dbt_idivm.passes.pipeline import Request, Step, run_passes, show_output
 from dbt_idivm.passes.place_caches import CachePlace, Occurrence
 from dbt_idivm.passes.running import running
-from dbt_idivm.passes.script_size import check_lengths, check_script_size
+from dbt_idivm.passes.script_size import check_script_size
 from dbt_idivm.passes.void_keys import void_keys
 from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.by_idiffs import by_idiffs
+from dbt_idivm.script.limit import check_lengths
 from dbt_idivm.script.over_tables import expanded
 from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.stored import ViewColumn

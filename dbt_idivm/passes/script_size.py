@@ -10,14 +10,10 @@ i-diffs that became one recomputation (`propagate.py`), have a script that is no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.outer import RIGHT
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.operators.scan import scans
-from dbt_idivm.script.limit import within_limit
-from dbt_idivm.script.ways import Way
 
 MOST_MENTIONS = 6_000  # planned in a few seconds
 FEW_MENTIONS = 700  # a script of so many is never too long
@@ -29,13 +25,6 @@ def check_script_size(root: Operator) -> None:
     mentions = count_mentions(root)
     if mentions > MOST_MENTIONS:
         raise IdivmError(finding(232, mentions=mentions, tables=len(scans(root))))
-
-
-def check_lengths(root: Operator, ways: Sequence[Way]) -> None:
-    """Raise IDIVM-232 if the view `root` is large, and each of its ways is too long where all of its tables change."""
-    if count_mentions(root) > FEW_MENTIONS:
-        found = (way.application(lambda leaf: False) for way in ways)
-        within_limit([each for each in found if each is not None], root)
 
 
 def count_mentions(root: Operator) -> int:

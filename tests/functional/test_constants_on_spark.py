@@ -66,7 +66,7 @@ def text(name: str, number: int) -> str:
     return sql
 
 
-LANES = {"groups": (), **dict.fromkeys(("started", "partners", "both"), pytest.mark.deep)}
+LANES = dict.fromkeys(("groups", "started", "partners", "both"), pytest.mark.deep)
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=LANES.get(name, pytest.mark.long)) for name in MODELS])

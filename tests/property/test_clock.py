@@ -243,7 +243,7 @@ CASES = {
 WAYS = {name: options for name, options in ALL_WAYS.items() if not options.everywhere and options.caches is None}
 
 
-@pytest.mark.parametrize(("name", "way"), some(product(CASES, WAYS), 12))
+@pytest.mark.parametrize(("name", "way"), some(product(CASES, WAYS), 24))
 def test_clock_moves(name: str, way: str) -> None:
     check(CASES[name], WAYS[way])
 
