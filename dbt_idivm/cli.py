@@ -19,7 +19,7 @@ from dbt_idivm.cost.experience import Experience
 from dbt_idivm.cost.table import cost_table
 from dbt_idivm.definition.compiling import compiled
 from dbt_idivm.definition.questions import without_engine
-from dbt_idivm.errors import CODES, Finding, IdivmError, finding, listed
+from dbt_idivm.errors import BY_CODE, CODES, Finding, IdivmError, finding, listed
 from dbt_idivm.explain import delta_script, explain, explain_passes, maintained, recomputes
 from dbt_idivm.relation_name import as_named, name_parts, relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql, with_candidates
@@ -72,8 +72,7 @@ def help_command(code: str | None) -> None:
     if code is None:
         click.echo("\n".join(f"{each.code}  {Finding(each, {}).title}" for each in CODES))
         return
-    number = code.upper().removeprefix("IDIVM-")
-    entry = next((each for each in CODES if each.code == f"IDIVM-{number}"), None)
+    entry = BY_CODE.get(f"IDIVM-{code.upper().removeprefix('IDIVM-')}")
     if entry is None:
         raise click.ClickException(f"There is no code {code}. `idivm help` lists all codes.")
     click.echo(code_page(entry), nl=False)

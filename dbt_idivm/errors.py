@@ -12,9 +12,9 @@ from difflib import get_close_matches
 
 from dbt_idivm.codes import CODES, ErrorCode
 
-__all__ = ["CODES", "ErrorCode", "Finding", "IdivmError", "Place", "finding", "listed", "nearest"]
+__all__ = ["BY_CODE", "CODES", "ErrorCode", "Finding", "IdivmError", "Place", "finding", "listed", "nearest"]
 
-_BY_CODE = {entry.code: entry for entry in CODES}
+BY_CODE = {entry.code: entry for entry in CODES}
 _OF_PACKAGE = (
     "; where a package is written for another warehouse, put a macro of that name for Spark into your project, and your project "
     "first in `dispatch` of dbt_project.yml"
@@ -142,7 +142,7 @@ def finding(code: str | int, place: Place | None = None, *, model: str | None = 
     >>> finding(303, source="main.orders").summary
     'IDIVM-303 main.orders has no change data feed'
     """
-    entry = _BY_CODE[code if isinstance(code, str) else f"IDIVM-{code}"]
+    entry = BY_CODE[code if isinstance(code, str) else f"IDIVM-{code}"]
     missing = entry.fields - details.keys()
     if missing:
         raise KeyError(f"{entry.code} needs {sorted(missing)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from dbt_idivm.algebra.expressions import render
 from dbt_idivm.context import PlainView
@@ -13,6 +13,7 @@ from dbt_idivm.definition.request import ModelRequest
 from dbt_idivm.digests import digest
 from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.frontend.tables import depends_on_order
+from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ties import lowered_ties
 
@@ -30,6 +31,13 @@ def used_columns(facts: Facts, plan: Plan | None) -> dict[str, dict[str, str]]:
         )
         found[name] = {a.name: a.type for a in each.in_order if names is None or a.name in names}
     return found
+
+
+def are_there(used: Mapping[str, Mapping[str, str]], columns: Mapping[str, Iterable[Attribute]]) -> bool:
+    """Whether the columns that a view was built from (`used_columns`) are still there, with the same types. `columns`: those of
+    the inputs."""
+    there = {name: {each.name: each.type for each in found} for name, found in columns.items()}
+    return all(there.get(name, {}).get(column) == kind for name, read in used.items() for column, kind in read.items())
 
 
 def fingerprint(

@@ -31,7 +31,7 @@ from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, Merge
 from dbt_idivm.script.replace import COPIES, STORED, counted, exploded, replace_by_id, replace_copies, stored_rows
 from dbt_idivm.script.stored import Stored
-from dbt_idivm.script.tuple_based import compared
+from dbt_idivm.script.tuple_based import are_comparable, compared
 from dbt_idivm.script.ways import Application, WayName
 
 OLD, NEW = "old_rows", "new_rows"
@@ -84,7 +84,7 @@ class Effective(Application):
 
     @property
     def over_reached(self) -> Application:
-        if self.root is None or not self.naming:
+        if self.root is None or not self.naming or not are_comparable(self.root):
             return self
         before, columns = self.root.in_state("pre"), self.root.columns
         old = (project(before.restrict(ids, _values(ids, diffs)), columns) for ids, diffs in self.naming.items())

@@ -24,11 +24,11 @@ from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.core import SemiJoin, exists
 from dbt_idivm.algebra.expressions import alias, column
 from dbt_idivm.algebra.lookups import named_block
-from dbt_idivm.algebra.operator import SIGN, Operator, operators, with_sign
+from dbt_idivm.algebra.operator import SIGN, Operator, with_sign
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import is_comparable, is_float
 from dbt_idivm.cached import cached_property
-from dbt_idivm.operators.scan import DiffRows, Scan
+from dbt_idivm.operators.scan import DiffRows, scans
 from dbt_idivm.passes.reproducible import unreproducible
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT, net_rows
@@ -91,7 +91,7 @@ class Tuples(Application):
 
     @property
     def over_reached(self) -> Application:
-        return compared(self, self.root, self.relations)
+        return compared(self, self.root, self.relations) if are_comparable(self.root) else self
 
     @property
     def original(self) -> Application:
@@ -114,17 +114,17 @@ class Tuples(Application):
         return tuple_merge(view, self.rows, binder, target)
 
 
-def compared(done: Application, root: Operator, needed: tuple[Relation, ...]) -> Application:
-    """The application that compares the states of `root` over the rows that are `needed` by `done`, which is as exact; `done` if
-    they cannot be compared.
+def are_comparable(root: Operator) -> bool:
+    """Whether the states of a view can be compared over reached rows. A value that depends on the order of rows may differ for a
+    group that no change touches, and whose rows are not all reached."""
+    return unreproducible(root) is None
 
-    A value that depends on the order of rows may differ for a group that no change touches, and whose rows are not all reached.
-    """
-    if unreproducible(root) is not None:
-        return done
-    tables = (node for node in operators(root) if isinstance(node, Scan) and not node.is_clock)
+
+def compared(done: Application, root: Operator, needed: tuple[Relation, ...]) -> Tuples:
+    """The application that compares the states of `root`, which are comparable, over the rows that are `needed` by `done`. It is
+    as exact."""
     # Wrong without them: a new row that nothing looks up would be in neither state.
-    new = (SemiJoin(scan, scan.ids, DiffRows(scan, "plus", scan.columns)) for scan in tables)
+    new = (SemiJoin(scan, scan.ids, DiffRows(scan, "plus", scan.columns)) for scan in scans(root) if not scan.is_clock)
     rows = Concat((with_sign(root, 1), with_sign(root.in_state("pre"), -1)))
     return Tuples(done.way, root=root, rows=rows, instead_of=done, reached=(*needed, *new))
 

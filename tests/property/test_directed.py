@@ -38,7 +38,7 @@ def in_ways(cases: Mapping[str, Case], ways: Mapping[str, Options]) -> Iterator[
             (name, way)
             for way in ways
             if (any(map(plan.way, BY_STORED_ROWS)) or way not in ADDITIVE)
-            and (grouped or "caches" not in (way, way.removeprefix("compared-")))
+            and (grouped or way.removeprefix("compared-") != "caches")
         )
 
 

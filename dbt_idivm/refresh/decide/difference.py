@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dbt_idivm.definition.fingerprint import CACHES, LAYOUT, TIES, had_no_plan
+from dbt_idivm.definition.fingerprint import CACHES, LAYOUT, TIES, are_there, had_no_plan
 from dbt_idivm.digests import digest
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.catalog.relations import INPUTS, KEYS, describe
@@ -85,8 +85,7 @@ def _other_keys(job: Job, table: str, planned: Planned) -> Steps[Finding | None]
     facts = yield from describe(job.client, table)
     properties = facts.properties if facts else {}
     used, keys = properties.get(INPUTS, {}), properties.get(KEYS, {})
-    there = {name: {each.name: each.type for each in found.facts.columns} for name, found in planned.inputs.tables.items()}
-    if any(there.get(name, {}).get(each) != kind for name, columns in used.items() for each, kind in columns.items()):
+    if not are_there(used, {name: found.facts.columns for name, found in planned.inputs.tables.items()}):
         return None
     keys_now = {name: list(key.columns) for name, key in planned.keys.items() if name in planned.own_inputs}
     changed = [

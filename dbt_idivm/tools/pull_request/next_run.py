@@ -10,7 +10,7 @@ from sqlglot.errors import TokenError
 from dbt_idivm.adaptation.moved import edit_of
 from dbt_idivm.artifacts import Node, dbt_config
 from dbt_idivm.definition.config import CHOOSING
-from dbt_idivm.definition.fingerprint import LAYOUT, had_no_plan, used_columns
+from dbt_idivm.definition.fingerprint import LAYOUT, are_there, had_no_plan, used_columns
 from dbt_idivm.errors import IdivmError, listed
 from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.project import Project
@@ -121,9 +121,7 @@ def _has_other_keys(before: Project, after: Project, old: Node, new: Node, diffe
         was, there = before.definition(old), after.definition(new).facts.tables
     except (IdivmError, SchemaFileError):
         return False
-    types = {name: {each.name: each.type for each in found.columns} for name, found in there.items()}
-    read = [(name, *each) for name, columns in used_columns(was.facts, was.plan).items() for each in columns.items()]
-    return all(types.get(name, {}).get(column) == kind for name, column, kind in read)
+    return are_there(used_columns(was.facts, was.plan), {name: found.columns for name, found in there.items()})
 
 
 def _chooses(node: Node) -> bool:
