@@ -31,7 +31,7 @@ _KINDS: Mapping[DiffClass, tuple[str, ...]] = {
 def incremental_by_reach(done: Application, wanted: Mapping[str, Wanted], now: Situation) -> Measure | None:
     """The work of the application over the reached rows of the tables `wanted`, with that of finding them; None if these are
     expected to be too many."""
-    estimate = _Estimate(now)
+    estimate = _Estimate(now, _most_values(wanted, now))
     rows = {table: estimate.rows(table, each.finders) for table, each in wanted.items()}
     if not rows or max(rows.values()) > MOST_ROWS:
         return None
@@ -54,6 +54,7 @@ def _width(wanted: Wanted) -> float:
 # A set of values: those of one kind of change of a table, or of the rows that such values find. Sets of one name are the same.
 _Name: TypeAlias = tuple[tuple[str, ...], ...]
 _NEW_KEYS = ("new keys",)
+_Columns: TypeAlias = tuple[str, tuple[str, ...]]  # a table and columns of it
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,24 @@ class _Values:
         return _Values(max(self.count, other.count), min(self.rows, other.rows))
 
 
+def _most_values(wanted: Mapping[str, Wanted], now: Situation) -> dict[_Columns, float]:
+    """How many different values the columns of a table have at most, where they identify a row of another table."""
+    found: dict[_Columns, float] = {}
+    for table, each in wanted.items():
+        for finder in (finder for finder in each.finders if finder.is_key):
+            for source in (source for source in finder.sources if isinstance(source, Found)):
+                of = source.finder.table, source.names
+                found[of] = min(now.table(table), found.get(of, now.table(source.finder.table)))
+    return found
+
+
 @dataclass(frozen=True)
 class _Estimate:
     """Expected numbers of rows that finders find in a situation. A set of values is counted once for the columns that it is
-    compared with, by however many ways it comes there."""
+    compared with, by however many ways it comes there. `most_values`: as of `_most_values`."""
 
     now: Situation
+    most_values: Mapping[_Columns, float]
     _known: dict[Finder, dict[_Name, _Values]] = field(default_factory=dict, compare=False)
 
     def rows(self, table: str, finders: Iterable[Finder]) -> float:
@@ -111,7 +124,8 @@ class _Estimate:
         step = ((table,), finder.columns, source.names)
         found: dict[_Name, _Values] = {}
         for name, each in looked_up.items():
-            here, values = (*name[:3], *step), _Values(self._found(table, name, each), whole)
+            several = self.most_values.get((table, source.names), whole)
+            here, values = (*name[:3], *step), _Values(self._found(table, name, each), min(whole, several))
             found[here] = values.also(found.get(here, values))
         return found
 

@@ -3,6 +3,9 @@
 The signed rows are complete over all changed tables. A group whose row count reaches zero is deleted, and one that is not stored
 yet is inserted. If deleted rows may have held a stored minimum or maximum, a query first finds the groups that have lost theirs;
 these are recomputed in the same MERGE (`script/extremes.py`).
+
+Over the rows that changes reach, the signed rows are those of γ's input in both states (`tuple_based.py`). Rows that no change
+touches are added and subtracted again: only exact types are summed.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from dbt_idivm.script.merge import SOURCE, TARGET, Clause, Comparison, Key, Matc
 from dbt_idivm.script.prune_empty import prune_empty
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.stored import Stored
+from dbt_idivm.script.tuple_based import are_comparable, reaching, states
 from dbt_idivm.script.ways import Application, IsEmpty, Way
 
 
@@ -93,6 +97,14 @@ class Adding(Application):
     @property
     def relations(self) -> tuple[Relation, ...]:
         return (self.rows, *([anew(self.state)] if self.lost is not None else []))
+
+    @property
+    def over_reached(self) -> Application:
+        below = self.state.aggregate.child
+        # a row that is in both states may have held the extreme of its group
+        if self.state.extremes or not are_comparable(below):
+            return self
+        return replace(self, rows=states(below), instead_of=self, reached=reaching(below, self.relations))
 
     @property
     def reads_view(self) -> bool:

@@ -6,7 +6,7 @@ and an inserted tuple. While an i-diff identifies rows by a part of their ID, a 
 the view.
 
 Over the rows that changes reach, another form is cheaper: the signed rows are the view's post-state and, with the other sign, its
-pre-state, and no rule is evaluated (`compared`). Let f be the net change that a way gives, R the inputs and R' ⊆ R the reached
+pre-state, and no rule is evaluated (`states`). Let f be the net change that a way gives, R the inputs and R' ⊆ R the reached
 rows, with the same changes in both. f(R') = f(R), because f depends on no other rows. And f(R') is how the view differs between
 the states of R', because the way is right for any inputs. So the view differs over R' as it does over R, even though its rows
 over R' may be wrong: a group that no change touches may lack rows, in both states.
@@ -69,13 +69,10 @@ class TupleBased(Way):
 
 @dataclass(frozen=True, kw_only=True)
 class Tuples(Application):
-    """`rows`: the signed rows of the view `root`, without empty branches. If it is the form of another application
-    (`instead_of`), they are the view's states, and `reached` are the relations that say which rows of tables matter."""
+    """`rows`: the signed rows of the view `root`, without empty branches; of the form for reached rows, the view's states."""
 
     root: Operator
     rows: Relation
-    instead_of: Application | None = None
-    reached: tuple[Relation, ...] = ()
 
     @property
     def shape(self) -> Shape:
@@ -86,16 +83,8 @@ class Tuples(Application):
         return (self.rows,)
 
     @property
-    def depends_on(self) -> tuple[Relation, ...]:
-        return self.reached or self.relations
-
-    @property
     def over_reached(self) -> Application:
         return compared(self, self.root, self.relations) if are_comparable(self.root) else self
-
-    @property
-    def original(self) -> Application:
-        return self.instead_of or self
 
     @property
     def reads_view(self) -> bool:
@@ -123,10 +112,19 @@ def are_comparable(root: Operator) -> bool:
 def compared(done: Application, root: Operator, needed: tuple[Relation, ...]) -> Tuples:
     """The application that compares the states of `root`, which are comparable, over the rows that are `needed` by `done`. It is
     as exact."""
+    return Tuples(done.way, root=root, rows=states(root), instead_of=done, reached=reaching(root, needed))
+
+
+def states(root: Operator) -> Relation:
+    """The rows of `root` in the post-state, and with the other sign those in the pre-state."""
+    return Concat((with_sign(root, 1), with_sign(root.in_state("pre"), -1)))
+
+
+def reaching(root: Operator, needed: tuple[Relation, ...]) -> tuple[Relation, ...]:
+    """The relations that say which rows of tables are reached: those that an exact net change of `root` needs (`needed`), and the
+    new rows themselves."""
     # Wrong without them: a new row that nothing looks up would be in neither state.
-    new = (SemiJoin(scan, scan.ids, DiffRows(scan, "plus", scan.columns)) for scan in scans(root) if not scan.is_clock)
-    rows = Concat((with_sign(root, 1), with_sign(root.in_state("pre"), -1)))
-    return Tuples(done.way, root=root, rows=rows, instead_of=done, reached=(*needed, *new))
+    return *needed, *(SemiJoin(scan, scan.ids, DiffRows(scan, "plus", scan.columns)) for scan in scans(root) if not scan.is_clock)
 
 
 def tuple_merge(view: Stored, rows: Relation, binder: StatementBinder, target: str) -> Merge:

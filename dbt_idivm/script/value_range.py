@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,6 +17,9 @@ Interval: TypeAlias = tuple[Bound, Bound]  # both ends are values
 # In 20M rows in 40 files that are ordered by a key, separate conditions for 20 keys read a twentieth of the bytes that their
 # common range reads. But planning a hundred conditions takes Spark and Delta longer than reading the whole table.
 MOST_PARTS = 32
+# More values are divided only by gaps that are at least this part of the range. Measured: 32 conditions for 190 keys all over the
+# table skip nothing, and a scan of 20M rows takes 4.2 s instead of 1.2, because a method of that size is not compiled.
+_LEAST_GAP = 1 / 16
 
 _INTEGRAL = frozenset({exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT, exp.DataType.Type.BIGINT})
 TEXT = frozenset({exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR})
@@ -109,8 +112,8 @@ def joined(ranges: Iterable[Range | None]) -> Range | None:
 
 
 def _united(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    """Disjoint intervals that contain the same values. If there are more than MOST_PARTS,
-    intervals are merged across the smallest gaps.
+    """Disjoint intervals that contain the same values. If there are more than MOST_PARTS, all but large gaps between them are
+    included.
     """
     found: list[Interval] = []
     for low, high in sorted(intervals, key=lambda each: _order(each[0])):
@@ -118,10 +121,26 @@ def _united(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
             found[-1] = (found[-1][0], max(found[-1][1], high, key=_order))
         else:
             found.append((low, high))
-    gaps = sorted(range(1, len(found)), key=lambda place: _gap(found[place - 1][1], found[place][0]), reverse=True)
-    kept = sorted(place for place in gaps[: MOST_PARTS - 1] if _gap(found[place - 1][1], found[place][0]) > 1)
+    kept = [place for place in range(1, len(found)) if _gap_before(found, place) > 1]
+    if len(kept) >= MOST_PARTS:
+        kept = sorted(_largest(found, kept))
     starts, ends = [0, *kept], [*kept, len(found)]
     return tuple((found[first][0], found[end - 1][1]) for first, end in zip(starts, ends, strict=True)) if found else ()
+
+
+def _gap_before(found: list[Interval], place: int) -> int:
+    return _gap(found[place - 1][1], found[place][0])
+
+
+def _largest(found: list[Interval], places: list[int]) -> Iterator[int]:
+    """The places before which there is a gap that is large beside what the intervals are spread over without larger gaps."""
+    spread = _gap(found[0][0], found[-1][1])
+    for place in sorted(places, key=lambda each: _gap_before(found, each), reverse=True)[: MOST_PARTS - 1]:
+        gap = _gap_before(found, place)
+        if gap < spread * _LEAST_GAP:
+            return
+        spread -= gap
+        yield place
 
 
 def _order(bound: Bound) -> tuple[int, str]:

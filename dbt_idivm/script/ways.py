@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from sqlglot import exp
@@ -43,10 +43,16 @@ ALL_WAYS: tuple[WayName, ...] = ("additive", "topk", "tail", "id", "recompute", 
 
 @dataclass(frozen=True)
 class Application(ABC):
-    """What a way does in one refresh. `idiffs`: the i-diffs that it applies; additive and tuple-based ways apply none."""
+    """What a way does in one refresh. `idiffs`: the i-diffs that it applies; additive and tuple-based ways apply none.
+
+    If it is the form of another application for reached rows, that one is `instead_of`, and `reached` are the relations that say
+    which rows these are.
+    """
 
     way: WayName
     idiffs: tuple[IDiff, ...] = ()
+    instead_of: Application | None = field(default=None, kw_only=True)
+    reached: tuple[Relation, ...] = field(default=(), kw_only=True)
 
     @property
     @abstractmethod
@@ -97,7 +103,7 @@ class Application(ABC):
     @property
     def depends_on(self) -> tuple[Relation, ...]:
         """The relations that say which rows of tables matter."""
-        return (*self.relations, *self.perhaps)
+        return self.reached or (*self.relations, *self.perhaps)
 
     @property
     def over_reached(self) -> Application:
@@ -107,7 +113,7 @@ class Application(ABC):
     @property
     def original(self) -> Application:
         """The application of which this is the form for reached rows; itself, if it is none."""
-        return self
+        return self.instead_of or self
 
     @property
     def recomputed(self) -> tuple[IDiff, ...]:

@@ -43,6 +43,7 @@ MORE_CACHED = {
 }
 COMPARED = {
     "compared": Options(additive=False, compared=True),
+    "compared-additive": Options(compared=True),
     "compared-recompute": Options(strategy="recompute", compared=True),
     "compared-tuple": Options(additive=False, strategy="tuple", compared=True),
     "compared-caches": Options(caches="all", compared=True),

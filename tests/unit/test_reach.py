@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.cost.reaching import _Estimate, incremental_by_reach
+from dbt_idivm.cost.reaching import _Estimate, _most_values, incremental_by_reach
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.cost.work import Situation, incremental
 from dbt_idivm.operators.scan import DiffClass
@@ -190,9 +190,9 @@ def one_of_each(occurrence: str, kind: str, split: frozenset[str]) -> float:
 CHAIN = "select d.did, l.pid, p.price from devices d left join links l on l.did = d.did left join parts p on p.pid = l.pid and p.price > 9"
 
 
-def expected(changes: Diffs, *, former: bool = False) -> Mapping[str, float]:
+def expected(changes: Diffs, *, former: bool = False, sql: str = CHAIN) -> Mapping[str, float]:
     """Table → the rows that are expected to be found, of 10 links for each device and part."""
-    plan = plan_of((PARTS, LINKS, DEVICES), CHAIN, Options(every_way=True))
+    plan = plan_of((PARTS, LINKS, DEVICES), sql, Options(every_way=True))
     net = net_changes(plan, changes)
     done = next(each for each in applications(plan, net) or () if each.way == "id")
     wanted = dict(forms(done, net.is_known))[done.over_reached if former else done]
@@ -201,7 +201,8 @@ def expected(changes: Diffs, *, former: bool = False) -> Mapping[str, float]:
         return float(len(net.classes[occurrence, split][kind])) if (occurrence, split) in net.classes else 0.0
 
     sizes = {"parts": Size(1_000, 8_000), "links": Size(10_000, 80_000), "devices": Size(1_000, 8_000)}
-    estimate = _Estimate(Situation(plan, sizes, Size(10_000, 160_000), changed))
+    now = Situation(plan, sizes, Size(10_000, 160_000), changed)
+    estimate = _Estimate(now, _most_values(wanted, now))
     return {table: estimate.rows(table, each.finders) for table, each in wanted.items()}
 
 
@@ -218,3 +219,10 @@ def test_a_new_row_is_expected_to_have_new_partners_only() -> None:
     assert expected({"parts": InlineDiff(("pid", "price"), (old,))})["links"] == 10
     with_link = {"parts": InlineDiff(("pid", "price"), (new,)), "links": InlineDiff(("did", "pid"), (((1, 2_000), 1),))}
     assert expected(with_link)["links"] == 1
+
+
+def test_rows_of_a_group_are_as_many_as_it_has() -> None:
+    """A new price reaches 10 links, and for their groups the 10 links of each of their devices."""
+    groups = "select l.did, sum(p.price) as cost from parts p join links l on p.pid = l.pid join devices d on d.did = l.did group by l.did"
+    price = {"parts": InlineDiff(("pid", "price"), (((1, 10), -1), ((1, 11), 1)))}
+    assert expected(price, former=True, sql=groups)["links"] == 10 + 10 * 10
