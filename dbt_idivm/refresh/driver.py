@@ -24,7 +24,7 @@ from dbt_idivm.refresh.apply.build import (
 from dbt_idivm.refresh.apply.compaction import compact
 from dbt_idivm.refresh.apply.confirm import confirm
 from dbt_idivm.refresh.apply.diffs import show_query
-from dbt_idivm.refresh.apply.incremental import apply_changes
+from dbt_idivm.refresh.apply.incremental import Unreached, apply_changes
 from dbt_idivm.refresh.apply.publish import show
 from dbt_idivm.refresh.apply.watermark import Outnumbered
 from dbt_idivm.refresh.catalog.state import NEVER, Kept
@@ -33,7 +33,7 @@ from dbt_idivm.refresh.checks import plan_proof
 from dbt_idivm.refresh.checks.keys import BrokenKey
 from dbt_idivm.refresh.decide.adapting import adapting
 from dbt_idivm.refresh.decide.caching import reconsidered
-from dbt_idivm.refresh.decide.choose import Decision, decide
+from dbt_idivm.refresh.decide.choose import Decision, Ready, decide
 from dbt_idivm.refresh.decide.costs import build_measure
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_sizes, observe_stored
@@ -213,32 +213,49 @@ def _refused(job: Job, error: IdivmError) -> Finding:
 
 def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
     """Carry out the decision for a view or cache."""
-    work, action = _noted(decided), decided.action
+    work, state = decided.work, decided.work.stored.state
     warn_of_uncached(work)
-    done: Outcome | Finding
-    if isinstance(action, Finding):
-        done = yield from _rebuild(seen, work, action, decided.choice)
-    else:
-        plan, state = work.planned.plan, work.stored.state
+    if isinstance(decided.action, Ready) and not work.stored.shown and work.planned.plan is not None:
         assert state is not None
-        if not work.stored.shown and plan is not None:
-            yield from (
-                show(work.job, work.planned.table, plan.visible, state)
-                if work.planned.keeps_view
-                else show_query(work.job, state.shown)
-            )
-        try:
-            done = yield from apply_changes(
-                replace(work, planned=replace(work.planned, proof=plan_proof.read(state.proof))), action
-            )
-        except IdivmError as error:
-            done = _refused(work.job, error)
-        if isinstance(done, Outcome) and done.mode == "incremental":
-            yield from compact(work.job, work.stored)
+        yield from (
+            show(work.job, work.planned.table, work.planned.plan.visible, state)
+            if work.planned.keeps_view
+            else show_query(work.job, state.shown)
+        )
+    done = yield from _tried(seen, decided)
+    while isinstance(done, Unreached):
+        decided = _decided_again(decided, done)
+        done = yield from _tried(seen, decided)
     if isinstance(done, Finding):  # the chosen way failed; its keys were looked up, unless `verify` says otherwise
         left = decided.work.unverified if work.job.config.verify == "always" else None
         return (yield from _rebuild(seen, replace(decided.work, unverified=left), done))
     return _accounted(work.job.client.invocation, work.stored.table, decided.choice, done)
+
+
+def _tried(seen: Observed, decided: Decision) -> Steps[Outcome | Finding | Unreached]:
+    """Carry out the decision; if it cannot be, return why."""
+    work, action = _noted(decided), decided.action
+    if isinstance(action, Finding):
+        return (yield from _rebuild(seen, work, action, decided.choice))
+    state = work.stored.state
+    assert state is not None
+    try:
+        done = yield from apply_changes(replace(work, planned=replace(work.planned, proof=plan_proof.read(state.proof))), action)
+    except IdivmError as error:
+        return _refused(work.job, error)
+    if isinstance(done, Outcome) and done.mode == "incremental":
+        yield from compact(work.job, work.stored)
+    return done
+
+
+def _decided_again(decided: Decision, unreached: Unreached) -> Decision:
+    """The decision to follow. The time lost until now belongs to the reading of changes."""
+    assert decided.again is not None and decided.choice is not None
+    found = decided.again(unreached.wanted)
+    assert found.choice is not None
+    now = decided.work.job.client.invocation.seconds()
+    choice = replace(found.choice, started=decided.choice.started, decided=now)
+    return replace(found, work=replace(found.work, planned=decided.work.planned), choice=choice)
 
 
 def _noted(decided: Decision) -> Work:

@@ -24,8 +24,9 @@ from dbt_idivm.script.source_rows import SourceQuery, SourceRows, fetching
 from dbt_idivm.script.value_range import Range, joined
 from dbt_idivm.script.ways import Application
 
+Reach: TypeAlias = Mapping[str, Wanted]  # table → what is wanted of it
 # Forms of an application over the rows that changes reach, each with what is wanted of its tables.
-Forms: TypeAlias = tuple[tuple[Application, Mapping[str, Wanted]], ...]
+Forms: TypeAlias = tuple[tuple[Application, Reach], ...]
 # More rows than these are read by the Δ-script itself.
 MOST_ROWS = 10_000
 

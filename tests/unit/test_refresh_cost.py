@@ -23,6 +23,7 @@ from dbt_idivm.refresh.decide import costs
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
 from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
+from dbt_idivm.script.found_rows import MOST_ROWS
 from tests.unit.fake_engine import FakeEngine, drive, model
 
 KEYS = {"o": "id", "c": "id"}
@@ -480,6 +481,24 @@ def test_a_comparison_that_fails_on_values_is_not_a_reason_to_rebuild(
             monkeypatch.setattr(FakeEngine, "answer", failing)
         outcome = engine.drive(model)
         assert outcome.mode == "incremental" and (compared in str(outcome.reason)) is not fails, outcome
+
+
+@pytest.mark.parametrize(("strategy", "mode"), [("auto", "full"), ("incremental", "incremental")])
+def test_reached_rows_that_are_too_many_lead_to_another_choice(engine: FakeEngine, strategy: str, mode: str) -> None:
+    """What they were expected to be is wrong, so the view is rebuilt if that is cheaper than what is left."""
+    for name in ("main.o", "main.c"):
+        engine.tables[name].commit("WRITE", {"numOutputRows": "50000000"}, parameters={"mode": "Append"})
+    chain = "select o.id, o.price, c.name, d.name as other from main.o left join main.c on o.cid = c.id left join main.c d on d.id = o.price"
+    built(engine, model := request(chain, strategy=strategy))
+    for name in ("main.o", "main.c"):
+        engine.tables[name].commit("MERGE", {f"numTargetRows{done}": "1" for done in ("Inserted", "Updated", "Deleted")})
+    engine.reads["net diff of main.c"] = ((7, "old", -1), (7, "new", 1), (8, "x", 1), (9, "y", -1))
+    engine.reads["net diff of main.o"] = ((7, 1, 5, -1), (7, 1, 6, 1), (8, 2, 5, 1), (9, 3, 5, -1))
+    engine.reads["reached rows of main.c"] = ((1,),) * (MOST_ROWS + 1)
+    outcome = engine.drive(model)
+    assert outcome.mode == mode and outcome.cost is not None
+    assert "reached rows of main.c" in engine.labels("read") and engine.labels("write")
+    assert "over the rows that the changes reach" not in str(outcome.reason)
 
 
 def test_models_of_a_run_ask_for_the_same_reached_rows_once(engine: FakeEngine) -> None:

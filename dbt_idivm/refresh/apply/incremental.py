@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -31,7 +31,7 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows, Statement
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
-from dbt_idivm.script.found_rows import has_all, reached_by
+from dbt_idivm.script.found_rows import Reach, reached_by
 from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.merge import OP
 from dbt_idivm.script.render import BoundQuestion, BoundScript, ask, render, render_keyed, render_rows
@@ -56,23 +56,38 @@ _VERBS: Mapping[type[exp.Expr], str] = {
 _AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
 
 
-def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
-    """Apply the refresh. Returns its outcome, or the reason why a rebuild is needed after all. Raises IDIVM-305 and IDIVM-903."""
+@dataclass(frozen=True)
+class Unreached:
+    """Nothing was applied: of these tables the rows that were `wanted` are too many to be found, or values of them fail that the
+    view does not have, as in a group of which only some rows are reached."""
+
+    wanted: Reach
+
+
+def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding | Unreached]:
+    """Apply the refresh. Returns its outcome, or why it has to be decided again, or the reason why a rebuild is needed after all.
+    Raises IDIVM-305 and IDIVM-903."""
     changes, job, stored, planned = ready.changes, work.job, work.stored, work.planned
     if ready.application is None:
         return (yield from unchanged(work, changes.moves))
     new = new_state(work, consumed(planned, changes.moves), stored)
-    asked = question(work, ready)
+    asked, reached = question(work, ready), dict[str, SourceRows]()
+    wanted = reached_by(_form(work, ready), changes.net.is_known) if asked is None and ready.form is not None else {}
+    if wanted:
+        reached = yield from reached_rows(job.client, wanted, _binding(work, ready))
+        if reached.keys() < wanted.keys():
+            return Unreached({table: each for table, each in wanted.items() if table not in reached})
     try:
         script, effect = yield from (
-            _applied(work, ready, new) if asked is None else staged(job.client, asked.staged, _answered(work, ready, asked, new))
+            _applied(work, ready, new, reached)
+            if asked is None
+            else staged(job.client, asked.staged, _answered(work, ready, asked, new))
         )
     except EngineFailure as failure:
         if ready.few and _TOO_LARGE.search(failure.error.message):
             return (yield from apply_changes(work, replace(ready, few=False, fetched="nothing")))
-        if ready.form is not ready.application and ready.form is not None and failure.is_of_data:
-            # a group of which only some rows are reached may have a divisor of zero
-            return (yield from apply_changes(work, replace(ready, form=ready.application)))
+        if wanted and failure.is_of_data:
+            return Unreached(wanted)
         if ready.fetched != "nothing" and failure.is_any(_ONLY_PARTITIONS):
             return (yield from apply_changes(work, replace(ready, fetched="nothing")))
         return (yield from _failed(job.client, planned, changes, failure))
@@ -86,13 +101,15 @@ def _answered(work: Work, ready: Ready, asked: BoundQuestion, new: State) -> Ste
     """Ask the application's question, and apply the answered application. Relations staged for the question are reused."""
     found = yield from work.job.client.read(asked.source.query, f"what is lost in {work.stored.table}")
     application = asked.application.answered(asked.source.answered(found.rows))
-    return (yield from _applied(work, replace(ready, application=application, form=None), new, asked.staged))
+    return (yield from _applied(work, replace(ready, application=application, form=None), new, {}, asked.staged))
 
 
-def _applied(work: Work, ready: Ready, new: State, there: tuple[Staged, ...] = ()) -> Steps[tuple[BoundScript, Effect]]:
-    """Apply the application. `there`: relations that are already staged. Returns the script and its effect on the view."""
-    script = yield from _bound(work, ready)
-    assert script is not None
+def _applied(
+    work: Work, ready: Ready, new: State, reached: Mapping[str, SourceRows], there: tuple[Staged, ...] = ()
+) -> Steps[tuple[BoundScript, Effect]]:
+    """Apply the form of the application for the `reached` rows of tables. `there`: relations that are already staged. Returns the
+    script and its effect on the view."""
+    script = _rendered(work, ready, _form(work, ready), reached)
     missing = [each for each in script.staged if each not in there]
     effect = yield from staged(work.job.client, missing, _write(work, script, new))
     return script, effect
@@ -164,7 +181,7 @@ def _run_write(work: Work, statement: Write, new: State, source: SourceRows | No
 
 def rendered(work: Work, ready: Ready) -> BoundScript | None:
     """The script of the refresh; None if nothing in the view changes."""
-    return None if ready.application is None else _rendered(work, ready, _logged(work, ready, ready.application), {})
+    return None if ready.application is None else _rendered(work, ready, _form(work, replace(ready, form=None)), {})
 
 
 def _rendered(work: Work, ready: Ready, done: Application, reached: Mapping[str, SourceRows]) -> BoundScript:
@@ -173,22 +190,14 @@ def _rendered(work: Work, ready: Ready, done: Application, reached: Mapping[str,
     return render(work.planned.plan, done, binding, work.stored.table, fetched=ready.fetched)
 
 
-def _logged(work: Work, ready: Ready, application: Application) -> Application:
-    """The application; under `output: diffs`, the one that appends the view's changes to its log."""
+def _form(work: Work, ready: Ready) -> Application:
+    """The form of the application; under `output: diffs`, the one that appends the view's changes to its log."""
+    application = ready.form or ready.application
+    assert application is not None
     if work.planned.keeps_view:
         return application
     assert isinstance(application, Tuples)
     return logging(work, application, ready.changes)
-
-
-def _bound(work: Work, ready: Ready) -> Steps[BoundScript | None]:
-    """As `rendered`, after the rows that changes reach were found, where these are to be found first."""
-    if ready.form is None or ready.application is None:
-        return rendered(work, ready)
-    form = _logged(work, ready, ready.form)
-    found = yield from reached_rows(work.job.client, reached_by(form, ready.changes.net.is_known), _binding(work, ready))
-    is_usual = ready.form is ready.application or not has_all(form, found)
-    return _rendered(work, ready, _logged(work, ready, ready.application) if is_usual else form, found)
 
 
 def question(work: Work, ready: Ready) -> BoundQuestion | None:

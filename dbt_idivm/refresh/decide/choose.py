@@ -7,7 +7,7 @@ auto`, the rebuild. Other strategies take the first of the ways that they name (
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -21,7 +21,7 @@ from dbt_idivm.refresh.decide.costs import Costs
 from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.script.found_rows import Forms, forms
+from dbt_idivm.script.found_rows import Forms, Reach, forms
 from dbt_idivm.script.render import Fetched, applications, possible
 from dbt_idivm.script.ways import Application, Way
 
@@ -42,12 +42,14 @@ class Ready:
 @dataclass(frozen=True)
 class Decision:
     """How a view or cache is brought up to date. `action`: what an incremental refresh needs, or the reason to rebuild. `choice`:
-    the alternatives, if there were any and sizes are known. `moves`: the moves of the inputs, if observed."""
+    the alternatives, if there were any and sizes are known. `moves`: the moves of the inputs, if observed. `again`: the decision
+    to follow if the reached rows are not as expected, given what was wanted of the tables in vain."""
 
     work: Work
     action: Ready | Finding
     choice: Choice | None = None
     moves: Mapping[str, Move] = field(default_factory=dict)
+    again: Callable[[Reach], Decision] | None = None
 
 
 def decide(seen: Observed) -> Steps[Decision]:
@@ -85,9 +87,18 @@ def decide(seen: Observed) -> Steps[Decision]:
         broken = yield from look_up()
         if broken is not None:
             return Decision(seen.work, broken)
-        left = {} if job.config.verify == "always" else state.unverified
+    return _timed(_after_look_up(decision, seen), started, job.client.invocation.seconds())
+
+
+def _after_look_up(decision: Decision, seen: Observed) -> Decision:
+    """The decision, also the one to follow, after the keys that a rebuild left unverified were looked up."""
+    again = decision.again
+    if isinstance(decision.action, Ready):
+        state = seen.work.stored.state
+        assert state is not None
+        left = {} if seen.work.job.config.verify == "always" else state.unverified
         decision = replace(decision, work=replace(decision.work, unverified=left))
-    return _timed(replace(decision, moves=seen.moves), started, job.client.invocation.seconds())
+    return replace(decision, moves=seen.moves, again=again and (lambda unreached: _after_look_up(again(unreached), seen)))
 
 
 def _timed(decision: Decision, started: float, decided: float) -> Decision:
@@ -132,14 +143,16 @@ def choose_early(costs: Costs) -> Decision | None:
     return decision if isinstance(decision.action, Finding) else None
 
 
-def choose_late(costs: Costs, changes: Changes) -> Decision:
-    """The decision for net diffs that were read: a way whose guard holds, or a rebuild."""
+def choose_late(costs: Costs, changes: Changes, unreached: tuple[Reach, ...] = ()) -> Decision:
+    """The decision for net diffs that were read: a way whose guard holds, or a rebuild. `unreached`: what was wanted of
+    tables in vain: there are too many reached rows, or values of them fail."""
     found = applications(costs.plan, changes.net)
     if found is None:
         return Decision(costs.seen.work, Ready(changes, None))
     if costs.unknown is not None:
         return Decision(costs.seen.work, Ready(changes, found[0], fetched="rows" if changes.are_inlined else "nothing"))
-    return _decision(costs, found, costs.read(changes.net), is_read=True, changes=changes)
+    decision = _decision(costs, found, costs.read(changes.net), is_read=True, changes=changes, unreached=unreached)
+    return replace(decision, again=lambda more: choose_late(costs, changes, (*unreached, more)))
 
 
 def choose_unread(costs: Costs) -> Choice | None:
@@ -152,13 +165,19 @@ def choose_unread(costs: Costs) -> Choice | None:
 
 
 def _decision(
-    costs: Costs, found: Sequence[Application], situation: Situation, *, is_read: bool, changes: Changes | None = None
+    costs: Costs,
+    found: Sequence[Application],
+    situation: Situation,
+    *,
+    is_read: bool,
+    changes: Changes | None = None,
+    unreached: tuple[Reach, ...] = (),
 ) -> Decision:
     """Choose among the applications and the rebuild."""
     seen, invocation, config = costs.seen, costs.seen.work.job.client.invocation, costs.seen.work.job.config
     reading = 0.0 if is_read else costs.reading_seconds
     is_known = changes.net.is_known if changes is not None else lambda _: costs.are_few
-    reached: dict[str, Forms] = {each.way: forms(each, is_known) for each in found}
+    reached: dict[str, Forms] = {each.way: _without(forms(each, is_known), unreached) for each in found}
     ways = [costs.way(each, situation, reached[each.way]) for each in found]
     full = [costs.rebuild(situation)] if may_rebuild(seen) else []
     now = [*(replace(each, seconds=each.seconds + reading) for each in ways), *full]
@@ -173,6 +192,15 @@ def _decision(
     best = choice.best_way
     pays = costs.pays(situation, _of(found, best.name), reading, reached[best.name]) if best is not None else ""
     return Decision(replace(seen.work, unverified=costs.unverified), costs.reason(choice, pays), choice)
+
+
+def _without(found: Forms, unreached: tuple[Reach, ...]) -> Forms:
+    """The forms that want fewer rows of a table than what was wanted in vain."""
+
+    def is_as_large(wanted: Reach, other: Reach) -> bool:
+        return any(table in wanted and {*wanted[table].finders} >= {*each.finders} for table, each in other.items())
+
+    return tuple((form, wanted) for form, wanted in found if not any(is_as_large(wanted, each) for each in unreached))
 
 
 def _of(found: Sequence[Application], name: str) -> Application:
