@@ -12,6 +12,7 @@ from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.build import all_inputs
 from dbt_idivm.refresh.apply.incremental import input_changes, rendered, strategy
 from dbt_idivm.refresh.catalog.stored_view import StoredView
+from dbt_idivm.refresh.changes.verify_keys import verify_changes
 from dbt_idivm.refresh.checks.keys import BrokenKey
 from dbt_idivm.refresh.decide.adapting import Adapting, adapting, estimated
 from dbt_idivm.refresh.decide.caching import reconsidered
@@ -71,6 +72,7 @@ def _maintained(view: Observed) -> Steps[Forecast]:
         return _rebuild(decided.work, change)
     if not isinstance(decided.action, Ready):
         return replace(_rebuild(decided.work, decided.action), cost=_cost(decided.choice))
+    yield from verify_changes(job.client, decided.action.changes.unchecked, job.config.verify, {})
     inputs, script = _input_changes(decided.work, decided.action), rendered(decided.work, decided.action)
     if script is None:
         return Forecast("noop", None, None, inputs)

@@ -18,10 +18,9 @@ from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.by_key import is_one_of
 from dbt_idivm.script.dialect import is_inlinable
-from dbt_idivm.script.diff import INTEGERS, Row, Value
+from dbt_idivm.script.diff import Row, Value
 from dbt_idivm.script.reach import Changed, Finder, Found, Source, Wanted, reach
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, fetching
-from dbt_idivm.script.value_range import Range, joined
 from dbt_idivm.script.ways import Application
 
 Reach: TypeAlias = Mapping[str, Wanted]  # table → what is wanted of it
@@ -127,12 +126,9 @@ class _Search:
         columns = self.wanted[table].columns
         source = exp.alias_(self.binding.dialect.table(table, self.binding.versions.get(table)), name, table=True)
         rows = exp.Select(expressions=[exp.alias_(each.value(name), each.name, quoted=True) for each in columns]).from_(source)
-        # rows with one of some keys are neighbours in a table that is ordered by the key; not so those with other keys as well
-        in_parts = table in self.binding.large and len(new) == 1
-        tests = (
-            exp.and_(*(_is_in(column(each, name), kind, values, in_parts=in_parts) for each, kind, values in test))
-            for test in new
-        )
+        tests = [
+            exp.and_(*(is_one_of(column(each, name), sorted(of, key=repr), kind) for each, kind, of in test)) for test in new
+        ]
         rows = rows.where(exp.or_(*tests))
         return fetching(rows, [each.name for each in columns], tuple(each.type for each in columns), MOST_ROWS)
 
@@ -196,14 +192,6 @@ def _tests(finders: Iterable[tuple[Finder, frozenset[Row]]]) -> list[_Test]:
         for (_, columns), values in found.items()
         if values
     ]
-
-
-def _is_in(of: exp.Column, kind: str, values: frozenset[Value], *, in_parts: bool) -> exp.Expr:
-    found = is_one_of(of, sorted(values, key=repr), kind)
-    if not in_parts or kind not in INTEGERS or None in values:
-        return found
-    within = joined(Range("int", int(each), int(each)) for each in values if each is not None)
-    return found if within is None or not within.parts else exp.and_(found, within.test(of, in_parts=True))
 
 
 def _both(known: SourceRows, more: SourceRows) -> SourceRows:

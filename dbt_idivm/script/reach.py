@@ -82,6 +82,18 @@ class Wanted:
     columns: tuple[Attribute, ...]
     finders: tuple[Finder, ...]
 
+    def has_new(self, key: tuple[str, ...]) -> bool:
+        """Whether all rows with the key of a new row of the table are found."""
+        finders = (each for each in self.finders if sorted(each.columns) == sorted(key))
+        return any(_is_of_new(source, finder) for finder in finders for source in finder.sources)
+
+
+def _is_of_new(source: Source, finder: Finder) -> bool:
+    """Whether the source is the values of the finder's columns in all new rows of its table."""
+    if not isinstance(source, Changed) or source.leaf.diff_class != "plus" or source.leaf.scan.table != finder.table:
+        return False
+    return _columns(source.leaf.scan, source.names) == finder.columns
+
 
 def reach(relations: Iterable[Relation]) -> dict[str, Wanted]:
     """Table → what is wanted of it, for the tables that `relations` read by keys only. Keys have the values of base i-diffs or of

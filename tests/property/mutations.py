@@ -2145,8 +2145,12 @@ WRONG_DEPENDENCIES = (
 
 
 def null_finds_nothing(patch: Patch) -> None:
-    is_in, known = found_rows._is_in, frozenset[Any]({None})
-    patch.setattr(found_rows, "_is_in", lambda of, kind, values, **how: is_in(of, kind, values - known or values, **how))
+    is_in = found_rows.is_one_of
+    patch.setattr(
+        found_rows,
+        "is_one_of",
+        lambda of, cells, kind: is_in(of, [cell for cell in cells if cell is not None] or cells, kind),
+    )
 
 
 def deleted_rows_have_no_keys(patch: Patch) -> None:

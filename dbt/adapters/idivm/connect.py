@@ -15,7 +15,7 @@ from weakref import WeakSet
 from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.idivm.__version__ import version
-from dbt.adapters.idivm.credentials import CHANGE_FEED
+from dbt.adapters.idivm.credentials import DEFAULTS
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message
 from dbt.adapters.idivm.progress import Tasks
 from dbt.adapters.idivm.spark_handle import SparkConnection, SparkCursor, logger, quiet_pyspark
@@ -206,7 +206,7 @@ def _configure(session: SparkSession, where: str, settings: dict[str, str]) -> N
         try:
             session.conf.set(key, value)
         except Exception as error:
-            if session.conf.get(key, None) == value or key == CHANGE_FEED:
+            if session.conf.get(key, None) == value or key in DEFAULTS:
                 logger.debug(f"{where} does not take {key}: {engine_error(error).message}")
                 continue
             raise IdivmError([finding("IDIVM-503", host=where, setting=key, value=value, message=_cause(error))]) from error

@@ -20,6 +20,7 @@ from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.changes.proving import GAP
 from dbt_idivm.refresh.changes.read import Changes, gap
+from dbt_idivm.refresh.changes.verify_keys import verify_changes
 from dbt_idivm.refresh.checks import keys
 from dbt_idivm.refresh.decide.choose import Ready
 from dbt_idivm.refresh.decide.outcome import Effect, Result, named, outcome
@@ -66,9 +67,10 @@ class Unreached:
 
 def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding | Unreached]:
     """Apply the refresh. Returns its outcome, or why it has to be decided again, or the reason why a rebuild is needed after all.
-    Raises IDIVM-305 and IDIVM-903."""
+    Raises IDIVM-305, 306 and 903, and BrokenKey."""
     changes, job, stored, planned = ready.changes, work.job, work.stored, work.planned
     if ready.application is None:
+        yield from verify_changes(job.client, changes.unchecked, job.config.verify, {})
         return (yield from unchanged(work, changes.moves))
     new = new_state(work, consumed(planned, changes.moves), stored)
     asked, reached = question(work, ready), dict[str, SourceRows]()
@@ -77,6 +79,8 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding | Unreach
         reached = yield from reached_rows(job.client, wanted, _binding(work, ready))
         if reached.keys() < wanted.keys():
             return Unreached({table: each for table, each in wanted.items() if table not in reached})
+    known = {table: (wanted[table], rows) for table, rows in reached.items()}
+    yield from verify_changes(job.client, changes.unchecked, job.config.verify, known)
     try:
         script, effect = yield from (
             _applied(work, ready, new, reached)

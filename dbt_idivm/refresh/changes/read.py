@@ -1,7 +1,8 @@
 """Read the net diffs of the inputs that moved, and check their keys and texts.
 
-Errors that the net diffs show are raised here, before a statement is built from them. Broken keys that no net diff shows are
-found by `left_keys.py`, or after the statement has failed (`apply/incremental.py`).
+Errors that the net diffs show are raised here, before a statement is built from them. Fetched new keys are looked up before
+anything is written (`Changes.unchecked`): the rows that changes reach may have them. Broken keys that no net diff shows are found
+by `left_keys.py`, or after the statement has failed (`apply/incremental.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import ProvenDiff, changed_keys, fetch_together, for_plan, has_classes, net_diff
 from dbt_idivm.refresh.changes.proving import GAP, Unproven, by_difference
 from dbt_idivm.refresh.changes.unreadable_text import unreadable_text
-from dbt_idivm.refresh.changes.verify_keys import Changed, key_twice, look_up_together, verify_change, violation
+from dbt_idivm.refresh.changes.verify_keys import Changed, has_new_keys, key_twice, verify_change, violation
 from dbt_idivm.refresh.checks.keys import KeyedInput
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
@@ -30,11 +31,12 @@ from dbt_idivm.script.value_range import Ranges
 @dataclass(frozen=True)
 class Changes:
     """The moves of the inputs, and the classified net diffs of those that changed. `ranges`: table → known ranges of columns in
-    its feed."""
+    its feed. `unchecked`: inputs with fetched new keys, which are to be looked up before anything is written."""
 
     moves: Mapping[str, Move]
     net: NetChanges = field(default_factory=NetChanges)
     ranges: Mapping[str, Ranges] = field(default_factory=dict)
+    unchecked: tuple[Changed, ...] = ()
 
     @property
     def versions(self) -> dict[str, int]:
@@ -70,7 +72,8 @@ def read_changes(
             return read
         proven[move.table] = read.move
         changed.append(Changed(keyed, read, sizes.get(move.table)))
-    yield from look_up_together(client, changed, verify)
+    fetched = [each for each in changed if isinstance(each.read.diff, InlineDiff)]
+    unchecked = tuple(each for each in fetched if has_new_keys(each, verify))
     found: dict[str, NetDiff] = {}
     ranges: dict[str, Ranges] = {}
     for each in changed:
@@ -81,7 +84,7 @@ def read_changes(
         found[table], ranges[table] = checked
     diffs = {**for_plan(plan, found, proven), **({} if clock is None else {CLOCK: clock})}
     return (yield from _unreadable(client, plan, diffs, proven)) or Changes(
-        proven, _classified(plan, diffs, inputs, proven), ranges
+        proven, _classified(plan, diffs, inputs, proven), ranges, unchecked
     )
 
 
@@ -95,12 +98,14 @@ def _complete_diff(client: Client, keyed: KeyedInput, move: Move) -> Steps[Prove
 
 
 def _checked_diff(client: Client, changed: Changed, verify: str) -> Steps[tuple[NetDiff, Ranges]]:
-    """The net diff and the known ranges of an input, after verifying its key."""
+    """The net diff and the known ranges of an input; of a feed in the engine, after verifying its key."""
     found, key, diff, move, keys = changed.keyed.found, changed.keyed.key, changed.read.diff, changed.read.move, None
-    if isinstance(diff, FeedDiff) and key is not None and _asks(diff, key, verify, changed):
+    if not isinstance(diff, FeedDiff):
+        return diff, {}
+    if key is not None and _asks(diff, key, verify, changed):
         keys = yield from changed_keys(client, found, key, move)
     yield from verify_change(client, changed, verify, keys)
-    if keys is None or key is None or not isinstance(diff, FeedDiff):
+    if keys is None or key is None:
         return diff, {}
     return (keys.classes_of(diff, key) if has_classes(diff) else diff), keys.columns
 

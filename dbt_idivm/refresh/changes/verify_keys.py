@@ -2,15 +2,16 @@
 
 Two post-state rows with one key in the diff itself are found without a query. Whether an inserted row has the key of an existing
 row is found by reading the table at its new version, restricted to the inserted keys. Fetched keys of several inputs are looked
-up by one statement.
+up by one statement. None is needed where the rows that changes reach were found, and these keys are among those by which they
+were looked up.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
@@ -32,10 +33,14 @@ from dbt_idivm.refresh.engine.together import MOST_CELLS, grouped
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
 from dbt_idivm.script.key_ranges import MANY_ROWS, Types, add_key_ranges
+from dbt_idivm.script.reach import Wanted
+from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.value_range import Range
 
 SAMPLE = 100  # number of new keys that are looked up under `verify: sample`
 _STORED, _NEW = "stored", "new_keys"
+# table → what was wanted of it, and the rows of it that changes reach
+Reached: TypeAlias = Mapping[str, tuple[Wanted, SourceRows]]
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,25 @@ class _New(NamedTuple):
     limit: int | None
     ranges: tuple[Range | None, ...]
     is_large: bool
+
+
+def has_new_keys(changed: Changed, verify: str) -> bool:
+    """Whether a fetched net diff may have new keys that are to be looked up. Raises IDIVM-306 if one occurs twice in it, and
+    BrokenKey."""
+    found, key, move = changed.keyed.found, changed.keyed.key, changed.read.move
+    return key is not None and not key.trusted and _new_keys(found, key, move, changed.read.diff) != () and verify != "none"
+
+
+def verify_changes(client: Client, inputs: Sequence[Changed], verify: str, reached: Reached) -> Steps[None]:
+    """Check the keys of inputs with fetched net diffs. `reached`: the rows of tables that changes reach, where these were found.
+    Raises IDIVM-306, and BrokenKey."""
+    for each in inputs:
+        fetched = _fetched_keys(each, _limit(verify))
+        if fetched is not None and fetched.move.table in reached and fetched.are_single(*reached[fetched.move.table]):
+            client.invocation.remember(fetched.asked, None)
+    yield from look_up_together(client, inputs, verify)
+    for each in inputs:
+        yield from verify_change(client, each, verify)
 
 
 def verify_change(client: Client, changed: Changed, verify: str, keys: ChangedKeys | None = None) -> Steps[None]:
@@ -121,6 +145,15 @@ class _Fetched(NamedTuple):
     def types(self) -> tuple[str, ...]:
         known = {each.name: each.type for each in self.found.facts.columns}
         return tuple(known[name] for name in self.key.columns)
+
+    def are_single(self, wanted: Wanted, rows: SourceRows) -> bool:
+        """Whether each new key occurs once among the rows of the table, of which all those with new keys were found."""
+        new = frozenset(self.new.rows or ())
+        if not wanted.has_new(self.key.columns) or any(None in each for each in new):
+            return False
+        places = [rows.names.index(name) for name in self.key.columns]
+        counts = Counter(key for row in rows.rows if (key := tuple(row[place] for place in places)) in new)
+        return all(counts[each] == 1 for each in new)
 
     @property
     def cells(self) -> int:
