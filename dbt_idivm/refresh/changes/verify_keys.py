@@ -129,6 +129,11 @@ def _question(move: Move, key: Key, limit: int | None) -> Hashable:
     return move.question("found key change" if key.found else "key change", key.columns, limit)
 
 
+def look_up_question(move: Move, key: Key, verify: str) -> Hashable:
+    """What an invocation remembers by that the new keys of a move were looked up. `verify`: the model's setting."""
+    return _question(move, key, _limit(verify))
+
+
 class _Fetched(NamedTuple):
     """Fetched new keys of a move that are to be looked up."""
 

@@ -17,12 +17,13 @@ from dbt_idivm.operators.scan import CLOCK, DiffClass
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.catalog.state import Consumed
 from dbt_idivm.refresh.changes.moves import BROADCAST_ROWS, Move
+from dbt_idivm.refresh.changes.verify_keys import look_up_question
 from dbt_idivm.refresh.checks.keys import Check, alike, check_of
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.outcome import named
 from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.script.diff import INLINE_ROWS, FeedDiff, NetChanges
-from dbt_idivm.script.found_rows import Forms
+from dbt_idivm.script.found_rows import Forms, Reach
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import Application
 
@@ -120,13 +121,36 @@ class Costs:
 
     def way(self, done: Application, situation: Situation, forms: Forms = ()) -> Alternative:
         """The way over whole tables, or, if that is cheaper, over the rows that changes reach. `forms`: the forms for these, each
-        with the tables of which they can be found."""
-        found = [self.priced(done.way, incremental(done, situation))]
+        with the tables of which they can be found. Few new keys are looked up by it, unless the reached rows show them."""
+        found = [self.priced(done.way, incremental(done, situation) + self._looking_up({}))]
         for form, wanted in forms:
             measure = incremental_by_reach(form, wanted, situation) if wanted else None
             if measure is not None:
-                found.append(replace(self.priced(done.way, measure), form=form))
+                found.append(replace(self.priced(done.way, measure + self._looking_up(wanted)), form=form))
         return min(found, key=lambda each: each.seconds)
+
+    def _looking_up(self, wanted: Reach) -> Measure:
+        """The work of looking up the few new keys of inputs of which not all rows with these keys are `wanted`. Those of several
+        inputs are looked up by one query."""
+        alone = [
+            self._key_query(found, key)
+            for found, key in self._new_keys
+            if found.table not in wanted or not wanted[found.table].has_new(key.columns)
+        ]
+        return replace(total(alone), queries=min(len(alone), 1))
+
+    @cached_property
+    def _new_keys(self) -> list[tuple[Input, Key]]:
+        """The inputs with few changes, of which new keys are to be looked up."""
+        job = self.seen.work.job
+        few = {move.table: move for move in self._moved if move.feed_rows is not None and move.feed_rows <= INLINE_ROWS}
+        return [
+            (found, key)
+            for found, key in self._untrusted
+            if found.table in few
+            and self._adds(move := few[found.table])
+            and not job.client.invocation.knows(look_up_question(move, key, job.config.verify))
+        ]
 
     @staticmethod
     def is_few(done: Application, situation: Situation) -> bool:
@@ -136,14 +160,13 @@ class Costs:
 
     @cached_property
     def reading(self) -> Measure:
-        """The work of reading the net diffs and looking up new keys. What another model of this run has already read costs
-        nothing. Few rows of several inputs are fetched by one query, and so are their keys looked up."""
+        """The work of reading the net diffs, and of looking up new keys where these are many. What another model of this run has
+        already read costs nothing. Few rows of several inputs are fetched by one query."""
         alone = total(self._reading(move) for move in self._moved)
         few = [
             move for move in self._moved if self._is_read(move) and move.feed_rows is not None and move.feed_rows <= INLINE_ROWS
         ]
-        keys = [key for found, key in self._untrusted if any(move.table == found.table and self._adds(move) for move in few)]
-        return replace(alone, queries=alone.queries - max(len(few) - 1, 0) - max(len(keys) - 1, 0))
+        return replace(alone, queries=alone.queries - max(len(few) - 1, 0))
 
     @property
     def reading_seconds(self) -> float:
@@ -157,10 +180,9 @@ class Costs:
         read = READING + Measure(tuples=rows, bytes_read=2 * size.bytes if move.feed_rows is None else 0)
         if rows > INLINE_ROWS:
             read += Measure(bytes_written=rows * self._width(move.table))
-        if not self._adds(move):
+        if not self._adds(move) or rows <= INLINE_ROWS:
             return read
-        again = read if rows > INLINE_ROWS else Measure()
-        return read + total(again + self._key_query(found, key) for found, key in self._untrusted if found.table == move.table)
+        return read + total(read + self._key_query(found, key) for found, key in self._untrusted if found.table == move.table)
 
     def _is_read(self, move: Move) -> bool:
         return not self.seen.work.job.client.invocation.knows(move.question("diff")) and not move.changes_no_row
