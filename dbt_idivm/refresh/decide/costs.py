@@ -131,26 +131,22 @@ class Costs:
 
     def _looking_up(self, wanted: Reach) -> Measure:
         """The work of looking up the few new keys of inputs of which not all rows with these keys are `wanted`. Those of several
-        inputs are looked up by one query."""
-        alone = [
-            self._key_query(found, key)
-            for found, key in self._new_keys
-            if found.table not in wanted or not wanted[found.table].has_new(key.columns)
-        ]
-        return replace(total(alone), queries=min(len(alone), 1))
+        inputs are looked up by one query. Keys that were looked up for another model of this run count as little as possible, so
+        that both models want the same rows."""
+        job, work = self.seen.work.job, Measure()
+        for found, key in self._new_keys:
+            if found.table in wanted and wanted[found.table].has_new(key.columns):
+                continue
+            question = look_up_question(self.seen.moves[found.table], key, job.config.verify)
+            asked = self._key_query(found, key)
+            work += Measure(nodes=asked.nodes) if job.client.invocation.knows(question) else asked
+        return replace(work, queries=min(work.queries, 1))
 
     @cached_property
     def _new_keys(self) -> list[tuple[Input, Key]]:
         """The inputs with few changes, of which new keys are to be looked up."""
-        job = self.seen.work.job
         few = {move.table: move for move in self._moved if move.feed_rows is not None and move.feed_rows <= INLINE_ROWS}
-        return [
-            (found, key)
-            for found, key in self._untrusted
-            if found.table in few
-            and self._adds(move := few[found.table])
-            and not job.client.invocation.knows(look_up_question(move, key, job.config.verify))
-        ]
+        return [(found, key) for found, key in self._untrusted if found.table in few and self._adds(few[found.table])]
 
     @staticmethod
     def is_few(done: Application, situation: Situation) -> bool:
