@@ -114,7 +114,9 @@ class Situation:
         return replace(found, nodes=work.nodes)
 
     def _read(self, scan: Scan) -> Measure:
-        """The work of reading the used columns of a table."""
+        """The work of reading the used columns of a table; the row of the clock is a constant of the statement."""
+        if scan.is_clock:
+            return Measure(nodes=1, tuples=1)
         size = self.tables.get(scan.table, Size(1, 1))
         part = min(width(a.type for a in scan.base_columns) / width(a.type for a in scan.attributes), 1.0)
         nodes, stored = (1, 0.0) if scan.table in self.fetched else (_SCAN_NODES, size.bytes * part)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
-from dbt_idivm.operators.scan import DiffRows
+from dbt_idivm.operators.scan import CLOCK, DiffRows
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.by_key import is_one_of
 from dbt_idivm.script.dialect import is_inlinable
@@ -57,8 +57,8 @@ def forms(done: Application, is_known: Callable[[DiffRows], bool]) -> Forms:
 
 
 def has_all(form: Application, found: Mapping[str, object]) -> bool:
-    """Whether the application reads no other tables than those `found`."""
-    return found.keys() >= {*form.tables}
+    """Whether the application reads no other tables than those `found`, and the clock, whose row is a constant in each state."""
+    return found.keys() >= {*form.tables} - {CLOCK}
 
 
 def findable(wanted: Mapping[str, Wanted], is_known: Callable[[DiffRows], bool]) -> dict[str, Wanted]:

@@ -226,6 +226,8 @@ class _Search:
     def _restricted(self, scan: Scan, on: tuple[str, ...], keys: Relation) -> Relation:
         """σ_{on ∈ keys}(scan), recorded as a finder if the values of the keys are known, or will be."""
         found = SemiJoin(scan, on, keys)
+        if scan.is_clock:
+            return found
         finder = self._finder(scan, on, keys) or next(filter(None, (self._finder(scan, (name,), keys) for name in on)), None)
         if finder is not None:
             self._found[id(found)] = (found, finder)
@@ -274,6 +276,8 @@ class _Search:
         )
 
     def _read(self, scan: Scan, finder: Finder | None) -> None:
+        if scan.is_clock:  # its row is known in both states
+            return
         self.columns.setdefault(scan.table, {}).update({each.name: each for each in scan.base_columns})
         known = self.finders.setdefault(scan.table, {})
         if finder is None:

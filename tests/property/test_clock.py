@@ -35,7 +35,7 @@ from tests.property.coverage import DIRECTED as REACHED
 from tests.property.directed import DIRECTED, build
 from tests.property.harness import NOW, Collision, Options, World
 from tests.property.strategies import Case, Content, cases
-from tests.property.test_equivalence import ALL_WAYS
+from tests.property.test_equivalence import ALL_WAYS, COMPARED
 from tests.property.test_written_times import some
 
 Patch = pytest.MonkeyPatch
@@ -240,7 +240,7 @@ CASES = {
     ),
     "a written time beside it": _of(f"SELECT k, now() AS loaded_at FROM t0 WHERE {_WINDOW}"),
 }
-WAYS = {name: options for name, options in ALL_WAYS.items() if not options.everywhere and options.caches is None}
+WAYS = {name: each for name, each in (ALL_WAYS | COMPARED).items() if not each.everywhere and each.caches is None}
 
 
 @pytest.mark.parametrize(("name", "way"), some(product(CASES, WAYS), 24))
