@@ -15,12 +15,13 @@ WHOLE = "whole"  # the way that runs the view's query, too, and then a MERGE
 @dataclass(frozen=True)
 class Alternative:
     """A way, or the rebuild, with its work and its estimated duration in seconds. `form`: the form of the application over
-    the rows that changes reach, if these are found first."""
+    the rows that changes reach, if these are found first; `asked`: the tables whose rows are."""
 
     name: str
     measure: Measure
     seconds: float
     form: Application | None = None
+    asked: frozenset[str] = frozenset()
 
 
 Chooser = Callable[[Sequence[Alternative]], Alternative]

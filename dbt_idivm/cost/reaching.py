@@ -6,15 +6,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import render
 from dbt_idivm.cost.measure import Measure, total
 from dbt_idivm.cost.sizes import Size, width
 from dbt_idivm.cost.work import Situation, incremental
 from dbt_idivm.operators.scan import DiffClass
+from dbt_idivm.script.at_both_times import Differing
 from dbt_idivm.script.found_rows import MOST_ROWS
-from dbt_idivm.script.reach import Changed, Finder, Found, Source, Wanted
+from dbt_idivm.script.reach import AnyFinder, Changed, Found, Source, Wanted
 from dbt_idivm.script.ways import Application
 
 _ASK_NODES = 3
+# The part of a table whose values lie between two times of the clock: one day of three years. If there are more rows than can be
+# fetched, one query was in vain.
+_BETWEEN_TIMES = 1 / 1_000
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In)
 _CLASSES: tuple[DiffClass, ...] = ("plus", "minus", "ins", "del")
 # class of a net diff → the kinds of changes whose values it has
 _KINDS: Mapping[DiffClass, tuple[str, ...]] = {
@@ -32,7 +40,7 @@ def incremental_by_reach(done: Application, wanted: Mapping[str, Wanted], now: S
     """The work of the application over the reached rows of the tables `wanted`, with that of finding them; None if these are
     expected to be too many."""
     estimate = _Estimate(now, _most_values(wanted, now))
-    rows = {table: estimate.rows(table, each.finders) for table, each in wanted.items()}
+    rows = {table: estimate.rows(table, each) for table, each in wanted.items()}
     if not rows or max(rows.values()) > MOST_ROWS:
         return None
     asks = total(_asking(now, table, each) for table, each in wanted.items() if rows[table] > 0)
@@ -72,7 +80,7 @@ def _most_values(wanted: Mapping[str, Wanted], now: Situation) -> dict[_Columns,
     """How many different values the columns of a table have at most, where they identify a row of another table."""
     found: dict[_Columns, float] = {}
     for table, each in wanted.items():
-        for finder in (finder for finder in each.finders if finder.is_key):
+        for finder in (finder for finder in each.by_keys if finder.is_key):
             for source in (source for source in finder.sources if isinstance(source, Found)):
                 of = source.finder.table, source.names
                 found[of] = min(now.table(table), found.get(of, now.table(source.finder.table)))
@@ -86,15 +94,20 @@ class _Estimate:
 
     now: Situation
     most_values: Mapping[_Columns, float]
-    _known: dict[Finder, dict[_Name, _Values]] = field(default_factory=dict, compare=False)
+    _known: dict[AnyFinder, dict[_Name, _Values]] = field(default_factory=dict, compare=False)
 
-    def rows(self, table: str, finders: Iterable[Finder]) -> float:
+    def rows(self, table: str, wanted: Wanted) -> float:
         """The rows of a table that any of the finders finds."""
         sources: dict[tuple[str, ...], dict[Source, None]] = {}
-        for each in finders:
+        for each in wanted.by_keys:
             sources.setdefault(each.columns, {}).update(dict.fromkeys(each.new_sources))
-        found = (self._found(table, *each) for values in sources.values() for each in self._together(values).items())
-        return min(sum(found), self.now.table(table))
+        by_keys = (self._found(table, *each) for values in sources.values() for each in self._together(values).items())
+        return min(sum(by_keys) + sum(map(self._differing, wanted.by_condition)), self.now.table(table))
+
+    def _differing(self, finder: Differing) -> float:
+        """Where columns are compared with the clock, the rows with values between the two times; else all of the table."""
+        part = 1.0 if _is_of_values(finder) else _BETWEEN_TIMES
+        return self.now.table(finder.table) * part
 
     def _found(self, table: str, name: _Name, values: _Values) -> float:
         """Each value finds one row, or as many as the table has for each row of the table from which the value comes. But only
@@ -116,9 +129,12 @@ class _Estimate:
 
     def _of_rows(self, source: Found) -> dict[_Name, _Values]:
         finder, table = source.finder, source.finder.table
+        whole = self.now.table(table)
+        if isinstance(finder, Differing):
+            return {((table,), source.names, (render(finder.condition),)): _Values(self._differing(finder), whole)}
         if finder not in self._known:
             self._known[finder] = self._together(finder.sources)
-        looked_up, whole = self._known[finder], self.now.table(table)
+        looked_up = self._known[finder]
         if source.names == finder.columns:
             return {name: each.also(_Values(0.0, whole)) for name, each in looked_up.items()}
         step = ((table,), finder.columns, source.names)
@@ -143,3 +159,10 @@ class _Estimate:
                 counts[kind], self.now.table(scan.table)
             )
         return found
+
+
+def _is_of_values(finder: Differing) -> bool:
+    """Whether a value of the clock is used otherwise than in a comparison, as in DATEDIFF(CURRENT_DATE(), birth): it differs in
+    all rows."""
+    read = (each for each in finder.condition.find_all(exp.Column) if each.name in finder.clock.names)
+    return not all(each.find_ancestor(*_COMPARISONS) for each in read)

@@ -128,7 +128,7 @@ class StatementBinder(Aliases):
                 (), {scan.attribute(each.name): exp.paren(self.binding.written[each.name]) for each in scan.base_columns}
             )
         if scan.is_clock and self.binding.clock:
-            return _constants(scan, tuple(self.binding.clock[each.name] for each in scan.base_columns))
+            return Block((), constants(scan, tuple(self.binding.clock[each.name] for each in scan.base_columns)))
         rows = self.binding.reached.get(scan.table)
         if rows is not None:
             return self._reached(scan, rows)
@@ -172,8 +172,8 @@ class StatementBinder(Aliases):
         """A base i-diff, defined once in the WITH clause."""
         rows = self.binding.changes.rows(leaf)
         if leaf.scan.is_clock and rows is not None and len(rows) == 1 and self.binding.clock:
-            found = _constants(leaf.scan, rows[0])
-            return replace(found, output={name: found.output[name] for name in leaf.columns})
+            values = constants(leaf.scan, rows[0])
+            return Block((), {name: values[name] for name in leaf.columns})
         if leaf.name not in self.definitions:
             self.definitions[leaf.name] = self._feed(leaf).select() if rows is None else self._literals(leaf, rows)
         return named_block(leaf.name, leaf.columns, self.alias(leaf.name), broadcast=self.is_broadcast(leaf))
@@ -240,10 +240,10 @@ def _staged_name(form: str, number: int) -> str:
     return f"idivm_{form}_{number}"
 
 
-def _constants(clock: Scan, values: Row) -> Block:
+def constants(clock: Scan, values: Row) -> dict[str, exp.Expr]:
     """A row of the clock as constants, not as a source: the engine folds them, and skips files by them."""
     cells = zip(clock.base_columns, values, strict=True)
-    return Block((), {clock.attribute(each.name): decode(literal(value), each.type) for each, value in cells})
+    return {clock.attribute(each.name): decode(literal(value), each.type) for each, value in cells}
 
 
 def _computed(scan: Scan) -> tuple[tuple[str, exp.Expr], ...]:

@@ -6,6 +6,9 @@ the net diffs, then those of rows that were found (GraphIVM §6.3; Yannakakis' r
 
     σ did ∈ Δdevices (devices ⋈ dp ⋈ parts)     dp at did ∈ Δdevices; then parts at pid ∈ the pids of the rows found in dp
 
+If the clock moved, a Δ-script also reads a table restricted by a condition over constants (`at_both_times.py`). Its rows are
+found by this condition, and lead on to other tables as others do.
+
 What is found is a superset, so that values may be taken from all rows that were found with a key, whatever is
 done with them.
 """
@@ -26,6 +29,7 @@ from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.probe_any import ProbeAny
 from dbt_idivm.algebra.relation import Relation, over
 from dbt_idivm.operators.scan import Attribute, DiffRows, Scan
+from dbt_idivm.script.at_both_times import Differing, at_tables
 from dbt_idivm.script.diff import INTEGERS
 
 
@@ -45,7 +49,7 @@ class Changed:
 class Found:
     """The values of the columns `names` in the rows that `finder` finds."""
 
-    finder: Finder
+    finder: AnyFinder
     names: tuple[str, ...]
     kinds: tuple[str, ...]
 
@@ -75,16 +79,27 @@ class Finder:
         return self.is_key and is_of_table and source.names == self.columns
 
 
+AnyFinder: TypeAlias = Finder | Differing
+
+
 @dataclass(frozen=True)
 class Wanted:
     """The `columns` of a table that are read, and the finders of all rows that matter."""
 
     columns: tuple[Attribute, ...]
-    finders: tuple[Finder, ...]
+    finders: tuple[AnyFinder, ...]
+
+    @property
+    def by_condition(self) -> tuple[Differing, ...]:
+        return tuple(each for each in self.finders if isinstance(each, Differing))
+
+    @property
+    def by_keys(self) -> tuple[Finder, ...]:
+        return tuple(each for each in self.finders if isinstance(each, Finder))
 
     def has_new(self, key: tuple[str, ...]) -> bool:
         """Whether all rows with the key of a new row of the table are found."""
-        finders = (each for each in self.finders if sorted(each.columns) == sorted(key))
+        finders = (each for each in self.by_keys if sorted(each.columns) == sorted(key))
         return any(_is_of_new(source, finder) for finder in finders for source in finder.sources)
 
 
@@ -96,10 +111,10 @@ def _is_of_new(source: Source, finder: Finder) -> bool:
 
 
 def reach(relations: Iterable[Relation]) -> dict[str, Wanted]:
-    """Table → what is wanted of it, for the tables that `relations` read by keys only. Keys have the values of base i-diffs or of
-    rows that other keys find."""
+    """Table → what is wanted of it, for the tables that `relations` read only by keys, or by a condition that compares times of
+    the clock. Keys have the values of base i-diffs or of rows that are found."""
     search = _Search()
-    for each in relations:
+    for each in at_tables(tuple(relations)):
         search.visit(each)
     return {
         table: Wanted(tuple(search.columns[table].values()), tuple(finders))
@@ -121,10 +136,10 @@ class _Search:
 
     def __init__(self) -> None:
         self.columns: dict[str, dict[str, Attribute]] = {}
-        self.finders: dict[str, dict[Finder, None] | None] = {}  # None: also read without keys
+        self.finders: dict[str, dict[AnyFinder, None] | None] = {}  # None: also read without any
         self._visited: dict[int, Relation] = {}
         self._named: dict[str, Relation] = {}
-        self._found: dict[int, tuple[Relation, Finder]] = {}
+        self._found: dict[int, tuple[SemiJoin | Differing, AnyFinder]] = {}
         self._bounded: dict[int, tuple[Relation, bool]] = {}
 
     def visit(self, node: Relation) -> Relation:
@@ -143,6 +158,10 @@ class _Search:
         match node:
             case Scan():
                 self._read(node, None)
+                return node
+            case Differing():
+                self._found[id(node)] = (node, node)
+                self._read(node.child, node)
                 return node
             case Named():
                 if node.name not in self._named:
@@ -204,6 +223,8 @@ class _Search:
 
     def _is_bounded(self, node: Relation) -> bool:
         match node:
+            case Differing():
+                return True
             case Named():
                 return self.is_bounded(node.definition)
             case SemiJoin():
@@ -251,8 +272,9 @@ class _Search:
         if isinstance(node, DiffRows):
             return _Origins((Changed(node, names),))
         if id(node) in self._found:
-            assert isinstance(node, SemiJoin) and isinstance(node.child, Scan)
-            scan, finder = node.child, self._found[id(node)][1]
+            found, finder = self._found[id(node)]
+            scan = found.child
+            assert isinstance(scan, Scan)
             sources: tuple[Source, ...] = (Found(finder, _columns(scan, names), _kinds(scan, names)),)
             if scan.state != "post":
                 sources = (*sources, Changed(DiffRows(scan, "minus", scan.columns), names))
@@ -275,7 +297,7 @@ class _Search:
             any(found.padded for found in known),
         )
 
-    def _read(self, scan: Scan, finder: Finder | None) -> None:
+    def _read(self, scan: Scan, finder: AnyFinder | None) -> None:
         if scan.is_clock:  # its row is known in both states
             return
         self.columns.setdefault(scan.table, {}).update({each.name: each for each in scan.base_columns})

@@ -68,9 +68,9 @@ def shop(spark: Any) -> Iterator[Project]:
 
 def by_comparison(costs: Costs, done: Application, situation: Situation, forms: Forms = ()) -> Alternative:
     """The way as if comparing states cost nothing, where that is possible."""
-    compared = [form for form, _ in forms if form.original is not form]
+    compared = [(form, frozenset(wanted)) for form, wanted in forms if form.original is not form]
     measure = incremental(done, situation)
-    return Alternative(done.way, measure, 0.0, compared[0]) if compared else Alternative(done.way, measure, 1e6)
+    return Alternative(done.way, measure, 0.0, *compared[0]) if compared else Alternative(done.way, measure, 1e6)
 
 
 @pytest.mark.parametrize("name", [name if name in DEFAULT else pytest.param(name, marks=pytest.mark.deep) for name in VIEWS])

@@ -198,7 +198,8 @@ class World:
 
     def _found(self, application: Application, binding: Binding) -> tuple[Application, Mapping[str, SourceRows]]:
         """The application in a form for the rows that it can reach, and these table by table, as a refresh fetches them."""
-        form, wanted = forms(application, binding.changes.is_known)[-1 if self.options.compared else 0]
+        known = forms(application, binding.changes.is_known)
+        form, wanted = known[-1] if self.options.compared else [each for each in known if each[0] is application][-1]
         steps, answer = find(wanted, binding), None
         try:
             while True:
@@ -206,6 +207,7 @@ class World:
         except StopIteration as stopped:
             found: Mapping[str, SourceRows] = stopped.value
             self.applied["reach"] += bool(found)
+            self.applied["reach alone"] += has_all(form, found)
             is_compared = form is not application and has_all(form, found)
             self.applied["compared"] += is_compared
             return form if is_compared else application, found

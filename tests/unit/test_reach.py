@@ -203,7 +203,7 @@ def expected(changes: Diffs, *, former: bool = False, sql: str = CHAIN) -> Mappi
     sizes = {"parts": Size(1_000, 8_000), "links": Size(10_000, 80_000), "devices": Size(1_000, 8_000)}
     now = Situation(plan, sizes, Size(10_000, 160_000), changed)
     estimate = _Estimate(now, _most_values(wanted, now))
-    return {table: estimate.rows(table, each.finders) for table, each in wanted.items()}
+    return {table: estimate.rows(table, each) for table, each in wanted.items()}
 
 
 def test_a_value_is_expected_once_however_it_is_found() -> None:

@@ -74,13 +74,16 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding | Unreach
         return (yield from unchanged(work, changes.moves))
     new = new_state(work, consumed(planned, changes.moves), stored)
     asked, reached = question(work, ready), dict[str, SourceRows]()
-    wanted = reached_by(_form(work, ready), changes.net.is_known) if asked is None and ready.form is not None else {}
+    wanted = {}
+    if asked is None and ready.form is not None:
+        known = reached_by(_form(work, ready), changes.net.is_known)
+        wanted = {table: each for table, each in known.items() if table in ready.asked}
     if wanted:
         reached = yield from reached_rows(job.client, wanted, _binding(work, ready))
         if reached.keys() < wanted.keys():
             return Unreached({table: each for table, each in wanted.items() if table not in reached})
-    known = {table: (wanted[table], rows) for table, rows in reached.items()}
-    yield from verify_changes(job.client, changes.unchecked, job.config.verify, known)
+    found = {table: (wanted[table], rows) for table, rows in reached.items()}
+    yield from verify_changes(job.client, changes.unchecked, job.config.verify, found)
     try:
         script, effect = yield from (
             _applied(work, ready, new, reached)

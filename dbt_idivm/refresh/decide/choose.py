@@ -30,13 +30,15 @@ from dbt_idivm.script.ways import Application, Way
 class Ready:
     """Everything that an incremental refresh needs. `application`: None if nothing in the view changes. `few`: whether the source
     of its statement has few rows, None if unknown. `fetched`: which part of the source is fetched first.
-    `form`: the form of the application for the rows that changes reach, if these are found first."""
+    `form`: the form of the application for the rows that changes reach, if these are found first; `asked`: the tables whose rows
+    are."""
 
     changes: Changes
     application: Application | None
     few: bool | None = None
     fetched: Fetched = "nothing"
     form: Application | None = None
+    asked: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,8 @@ def _decision(
     if name != REBUILD:
         done = _of(found, name)
         few, fetched = costs.is_few(done, situation), fetched_of(done, situation)
-        return Decision(seen.work, Ready(changes or Changes(seen.moves), done, few, fetched, chosen.form), choice)
+        ready = Ready(changes or Changes(seen.moves), done, few, fetched, chosen.form, chosen.asked)
+        return Decision(seen.work, ready, choice)
     best = choice.best_way
     pays = costs.pays(situation, _of(found, best.name), reading, reached[best.name]) if best is not None else ""
     return Decision(replace(seen.work, unverified=costs.unverified), costs.reason(choice, pays), choice)

@@ -126,7 +126,8 @@ class Costs:
         for form, wanted in forms:
             measure = incremental_by_reach(form, wanted, situation) if wanted else None
             if measure is not None:
-                found.append(replace(self.priced(done.way, measure + self._looking_up(wanted)), form=form))
+                priced = self.priced(done.way, measure + self._looking_up(wanted))
+                found.append(replace(priced, form=form, asked=frozenset(wanted)))
         return min(found, key=lambda each: each.seconds)
 
     def _looking_up(self, wanted: Reach) -> Measure:
