@@ -160,9 +160,20 @@ def test_other_conditions(name: str) -> None:
     check(OTHERS[name], "compared")
 
 
-@pytest.mark.parametrize(
-    ("name", "way"), some(product((name for name in ALL if name != "no table"), BY_COMPARISON), 60, of_deep=8)
-)
+@pytest.mark.parametrize(("name", "way", "most"), some(product(ALL, BY_COMPARISON, (0, 1, 3)), 60, of_deep=8))
+def test_tables_with_too_many_rows_are_read(name: str, way: str, most: int, monkeypatch: Patch) -> None:
+    """All of them, or some: the others are found without the keys that these have."""
+    monkeypatch.setattr(found_rows, "MOST_ROWS", most)
+    check(ALL[name], way)
+
+
+def test_a_table_that_a_condition_finds_too_much_of_is_not_reached(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(found_rows, "MOST_ROWS", 0)
+    found = check(CASES["a window"], "compared")
+    assert found.moved > found.reached
+
+
+@pytest.mark.parametrize(("name", "way"), some(product(ALL, BY_COMPARISON), 60, of_deep=8))
 def test_in_spark_s_meaning(name: str, way: str) -> None:
     judge(ALL[name], WAYS[way], DIRECTED_AND_MEANT)
 
