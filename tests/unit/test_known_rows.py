@@ -211,7 +211,7 @@ def test_rows_with_two_ids_are_replaced_with_their_neighbours() -> None:
         "(SELECT v.id, v.k, v.x FROM m.v AS v WHERE v.id IN (1, 2) AND v.k IN (1, 3) AND NOT EXISTS(SELECT /*+ BROADCAST(d) */ 1 "
         "FROM (SELECT CAST(c1 AS STRING) AS idivm_op, CAST(c2 AS INT) AS id, CAST(c3 AS INT) AS k, CAST(c4 AS STRING) AS x FROM "
         "VALUES ('U', 1, 1, 'a'), ('D', 2, 3, NULL) AS r(c1, c2, c3, c4)) AS d WHERE v.id IS NOT DISTINCT FROM d.id "
-        "AND v.k IS NOT DISTINCT FROM d.k)) AS d LIMIT 1001"
+        "AND v.k IS NOT DISTINCT FROM d.k)) AS d ORDER BY c1 LIMIT 1001"
     )
     rows = (
         "INSERT INTO m.v REPLACE WHERE id IN (1, 2) AND k IN (1, 3) SELECT d.id AS id, d.k AS k, d.x AS x FROM (SELECT "
@@ -331,7 +331,7 @@ def test_what_is_fetched() -> None:
     types = {"id": exp.DataType.build("bigint"), "x": exp.DataType.build("timestamp", dialect="spark")}
     asked = source_query_of(merge(UPDATE), types)
     assert asked is not None and DELTA.sql(asked.query, pretty=False) == (
-        "SELECT d.id AS c1, UNIX_MICROS(d.x) AS c2, TYPEOF(d.id) AS t1, TYPEOF(d.x) AS t2 FROM (SELECT * FROM s) AS d LIMIT 4001"
+        "SELECT d.id AS c1, UNIX_MICROS(d.x) AS c2, TYPEOF(d.id) AS t1, TYPEOF(d.x) AS t2 FROM (SELECT * FROM s) AS d ORDER BY c1 LIMIT 4001"
     )
     assert asked.answered([(1, 5, "bigint", "timestamp")]) == SourceRows(("id", "x"), ("bigint", "timestamp"), ((1, 5),))
     assert asked.answered([(1, "5", "bigint", "string")]) is None, "another type than was encoded"
