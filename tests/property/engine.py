@@ -42,8 +42,11 @@ def run(engine: Engine, script: BoundScript) -> tuple[Write | None, int]:
 
 
 def fetched(engine: Engine, asked: SourceQuery) -> SourceRows | None:
-    count = len(asked.names)
-    found = engine.rows(asked.query)
+    """The answer to a query, in the order of the tables: the query's own order is there for speed alone, and would hide what
+    depends on the order of rows."""
+    count, query = len(asked.names), asked.query.copy()
+    query.set("order", None)
+    found = engine.rows(query)
     return asked.answered([(*row[:count], *(engine.type_name(str(each)) for each in row[count:])) for row in found])
 
 

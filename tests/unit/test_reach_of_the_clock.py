@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from dbt_idivm.cost.reaching import _Estimate, incremental_by_reach
+from dbt_idivm.cost.reaching import _Estimate, _most_values, incremental_by_reach
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.cost.work import Situation
 from dbt_idivm.operators.scan import CLOCK
@@ -177,7 +177,8 @@ def expected(sql: str, times: Mapping[str, Days], rows: int) -> Mapping[str, flo
     """Table → the rows that are expected to be found, of so many in each."""
     plan, application, binding = prepared(sql, times)
     wanted = known((plan, application, binding))[-1][1]
-    estimate = _Estimate(situation(plan, rows))
+    now = situation(plan, rows)
+    estimate = _Estimate(now, _most_values(wanted, now))
     return {table: estimate.rows(table, each) for table, each in wanted.items()}
 
 

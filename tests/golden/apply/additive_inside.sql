@@ -192,6 +192,7 @@ FROM (
     )
     AND v.idivm__count__rows + d.count__rows <> 0
 ) AS d
+ORDER BY c1
 LIMIT 1001;
 -- apply, additive form over all changed inputs
 MERGE INTO maintained AS v

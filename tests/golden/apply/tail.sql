@@ -158,6 +158,7 @@ FROM (
     ) AS counted
     WHERE idivm_stored = 1) AS ranked
   WHERE idivm_late) AS d
+ORDER BY c1
 LIMIT 1001;
 -- apply, where rows only came, and none is late: new rows continue the last stored ones
 WITH changed_rows AS (

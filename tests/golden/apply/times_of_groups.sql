@@ -130,6 +130,7 @@ FROM (
     (COALESCE(d.idivm_gone_1 >= v.m, NOT d.idivm_gone_1 IS NULL) AND NOT COALESCE(d.idivm_came_1 >= v.m, FALSE))
     AND v.idivm__count__rows + d.count__rows <> 0
 ) AS d
+ORDER BY c1
 LIMIT 1001;
 -- apply, additive form over all changed inputs
 MERGE INTO maintained AS v
