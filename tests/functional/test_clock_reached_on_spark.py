@@ -21,8 +21,6 @@ VIEWS = {
     "where e.d >= current_date() - interval 7 days and e.d <= current_date()",
     "sums": "select u.name, count(*) as n, sum(e.amount) as total, max(e.at) as last from $.events e join $.users u on u.id = e.usr "
     "where e.at >= now() - interval 100 hours group by u.name",
-    "quiet": "select u.id, u.name from $.users u where not exists (select 1 from $.events e where e.usr = u.id "
-    "and e.d > current_date() - interval 3 days)",
 }
 pytestmark = pytest.mark.deep  # `test_clock_reached` has them on DuckDB and on Spark's meaning
 KEYS = {"events": ["id"], "users": ["id"], "prices": ["pid"]}
