@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dbt_idivm.cost.measure import Measure
+from dbt_idivm.script.found_rows import Reach
 from dbt_idivm.script.ways import Application
 
 REBUILD = "rebuild"
@@ -15,13 +16,13 @@ WHOLE = "whole"  # the way that runs the view's query, too, and then a MERGE
 @dataclass(frozen=True)
 class Alternative:
     """A way, or the rebuild, with its work and its estimated duration in seconds. `form`: the form of the application over
-    the rows that changes reach, if these are found first; `asked`: the tables whose rows are."""
+    the rows that changes reach, if these are found first; `wanted`: which ones."""
 
     name: str
     measure: Measure
     seconds: float
     form: Application | None = None
-    asked: frozenset[str] = frozenset()
+    wanted: Reach = field(default_factory=dict)
 
 
 Chooser = Callable[[Sequence[Alternative]], Alternative]

@@ -28,7 +28,7 @@ from dbt_idivm.algebra.lookups import Named
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.probe_any import ProbeAny
 from dbt_idivm.algebra.raising import may_raise
-from dbt_idivm.algebra.relation import Relation, over
+from dbt_idivm.algebra.relation import Relation, folded, folded_each, over
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
 from dbt_idivm.operators.union import Branches
 
@@ -83,31 +83,21 @@ class Differing(Filter):
 def at_tables(relations: Sequence[Relation]) -> tuple[Relation, ...]:
     """The relations with their conditions over both times of a clock at the tables that these test, as `Differing`. They are to
     be looked at, not to be evaluated."""
-    walk = _Walk()
-    return tuple(map(walk.visited, relations))
+    definitions: dict[str, Relation] = {}
 
-
-class _Walk:
-    """Shared nodes stay shared."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Relation, Relation]] = {}
-
-    def visited(self, node: Relation) -> Relation:
-        known = self._known.get(id(node))
-        if known is None:  # the node is kept alive, so that its id stays unique
-            known = self._known[id(node)] = (node, self._visited(node))
-        return known[1]
-
-    def _visited(self, node: Relation) -> Relation:
+    def placed(node: Relation, children: tuple[Relation, ...]) -> Relation:
         if isinstance(node, Named):
-            definition = self.visited(node.definition)
+            if node.name not in definitions:
+                definitions[node.name] = folded(node.definition, placed)
+            definition = definitions[node.name]
             return node if definition is node.definition else Named(node.name, definition)
-        found = over(node, [self.visited(child) for child in node.children])
+        found = over(node, children)
         if isinstance(found, Filter) and isinstance(found.child, Pair) and (clock := _clock(found.child.right)) is not None:
             rows = _restricted(found.child.left, _parts(found.condition), clock)
             return over(found, [over(found.child, [rows, found.child.right])])
         return found
+
+    return folded_each(relations, placed)
 
 
 def _clock(relation: Relation) -> Clock | None:
@@ -130,9 +120,7 @@ def _restricted(node: Relation, parts: Sequence[exp.Expr], clock: Clock) -> Rela
         case Scan():
             return _differing(node, parts, clock)
         case Compute():
-            known = {**{name: column(name) for name in clock.names}, **node.by_name}
-            below = [substitute(each, known) for each in parts if known.keys() >= {*attributes(each)}]
-            return over(node, [_restricted(node.child, below, clock)])
+            return over(node, [_restricted(node.child, _below(parts, node.by_name, clock), clock)])
         case Filter() | Distinct():
             return over(node, [_restricted(node.child, parts, clock)])
         case SemiJoin() if node.anti or not node.on:  # others restrict by keys
@@ -150,9 +138,13 @@ def _restricted(node: Relation, parts: Sequence[exp.Expr], clock: Clock) -> Rela
 
 def _of_branch(node: Branches, number: int, parts: Sequence[exp.Expr], clock: Clock) -> Relation:
     sources = {output: column(source) for output, source in node.pairs(number) if source is not None}
-    known = {**{name: column(name) for name in clock.names}, **sources}
-    below = [substitute(each, known) for each in parts if known.keys() >= {*attributes(each)}]
-    return _restricted(node.parts[number], below, clock)
+    return _restricted(node.parts[number], _below(parts, sources, clock), clock)
+
+
+def _below(parts: Sequence[exp.Expr], definitions: Mapping[str, exp.Expr], clock: Clock) -> list[exp.Expr]:
+    """The parts over the attributes by which those above are defined; without parts that read others."""
+    known = {**{name: column(name) for name in clock.names}, **definitions}
+    return [substitute(each, known) for each in parts if known.keys() >= {*attributes(each)}]
 
 
 def _differing(scan: Scan, parts: Sequence[exp.Expr], clock: Clock) -> Relation:

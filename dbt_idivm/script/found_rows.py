@@ -4,8 +4,8 @@ Tables are asked in the order in which their keys become known, each once, unles
 Then a table is asked again for further keys, and the rows that it has given before are left out of its answer. The query does
 not exclude them: Spark would test both conditions for each row of the table, which took three times as long.
 
-A condition over the times of the clock is known from the start, and a later query excludes its rows: only Spark can tell which
-these are. All rows that were found by then lead on to other tables.
+A condition over the times of the clock is known from the start. A later query excludes the rows that satisfy it, because only
+Spark can tell which rows do. The keys for other tables are those of all rows found so far, whether they satisfy it or not.
 """
 
 from __future__ import annotations

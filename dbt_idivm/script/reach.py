@@ -7,7 +7,7 @@ the net diffs, then those of rows that were found (GraphIVM §6.3; Yannakakis' r
     σ did ∈ Δdevices (devices ⋈ dp ⋈ parts)     dp at did ∈ Δdevices; then parts at pid ∈ the pids of the rows found in dp
 
 If the clock moved, a Δ-script also reads a table restricted by a condition over constants (`at_both_times.py`). Its rows are
-found by this condition, and lead on to other tables as others do.
+found by this condition. They give keys for other tables, like rows that were found by keys.
 
 What is found is a superset, so that values may be taken from all rows that were found with a key, whatever is
 done with them.

@@ -68,7 +68,8 @@ def fetching(rows: exp.Query, names: Sequence[str], kinds: tuple[str, ...], most
     columns = [column(name, SOURCE) for name in names]
     cells = [exp.alias_(encode(each, kind), f"c{i}") for i, (each, kind) in enumerate(zip(columns, kinds, strict=True), 1)]
     found = [exp.alias_(exp.Anonymous(this="TYPEOF", expressions=[each.copy()]), f"t{i}") for i, each in enumerate(columns, 1)]
-    query = exp.Select(expressions=[*cells, *found]).from_(subquery(rows, SOURCE)).order_by(exp.column("c1")).limit(most + 1)
+    query = exp.Select(expressions=[*cells, *found]).from_(subquery(rows, SOURCE))
+    query = query.order_by(exp.column("c1"), copy=False).limit(most + 1, copy=False)
     return SourceQuery(tuple(names), kinds, query, most)
 
 

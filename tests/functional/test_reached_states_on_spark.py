@@ -68,7 +68,7 @@ def shop(spark: Any) -> Iterator[Project]:
 
 def by_comparison(costs: Costs, done: Application, situation: Situation, forms: Forms = ()) -> Alternative:
     """The way as if comparing states cost nothing, where that is possible."""
-    compared = [(form, frozenset(wanted)) for form, wanted in forms if form.original is not form]
+    compared = [each for each in forms if each[0].original is not each[0]]
     measure = incremental(done, situation)
     return Alternative(done.way, measure, 0.0, *compared[0]) if compared else Alternative(done.way, measure, 1e6)
 

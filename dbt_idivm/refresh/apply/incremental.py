@@ -32,7 +32,7 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows, Statement
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
-from dbt_idivm.script.found_rows import Reach, reached_by
+from dbt_idivm.script.found_rows import Reach
 from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.merge import OP
 from dbt_idivm.script.render import BoundQuestion, BoundScript, ask, render, render_keyed, render_rows
@@ -74,10 +74,7 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding | Unreach
         return (yield from unchanged(work, changes.moves))
     new = new_state(work, consumed(planned, changes.moves), stored)
     asked, reached = question(work, ready), dict[str, SourceRows]()
-    wanted = {}
-    if asked is None and ready.form is not None:
-        known = reached_by(_form(work, ready), changes.net.is_known)
-        wanted = {table: each for table, each in known.items() if table in ready.asked}
+    wanted = ready.wanted if asked is None else {}
     if wanted:
         reached = yield from reached_rows(job.client, wanted, _binding(work, ready))
         if reached.keys() < wanted.keys():

@@ -76,9 +76,9 @@ def has_new_keys(changed: Changed, verify: str) -> bool:
 def verify_changes(client: Client, inputs: Sequence[Changed], verify: str, reached: Reached) -> Steps[None]:
     """Check the keys of inputs with fetched net diffs. `reached`: the rows of tables that changes reach, where these were found.
     Raises IDIVM-306, and BrokenKey."""
-    for each in inputs:
+    for each in (each for each in inputs if each.read.move.table in reached):
         fetched = _fetched_keys(each, _limit(verify))
-        if fetched is not None and fetched.move.table in reached and fetched.are_single(*reached[fetched.move.table]):
+        if fetched is not None and fetched.are_single(*reached[fetched.move.table]):
             client.invocation.remember(fetched.asked, None)
     yield from look_up_together(client, inputs, verify)
     for each in inputs:

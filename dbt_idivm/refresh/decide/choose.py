@@ -30,15 +30,14 @@ from dbt_idivm.script.ways import Application, Way
 class Ready:
     """Everything that an incremental refresh needs. `application`: None if nothing in the view changes. `few`: whether the source
     of its statement has few rows, None if unknown. `fetched`: which part of the source is fetched first.
-    `form`: the form of the application for the rows that changes reach, if these are found first; `asked`: the tables whose rows
-    are."""
+    `form`: the form of the application for the rows that changes reach, if these are found first; `wanted`: which ones."""
 
     changes: Changes
     application: Application | None
     few: bool | None = None
     fetched: Fetched = "nothing"
     form: Application | None = None
-    asked: frozenset[str] = frozenset()
+    wanted: Reach = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,7 @@ def _decision(
     if name != REBUILD:
         done = _of(found, name)
         few, fetched = costs.is_few(done, situation), fetched_of(done, situation)
-        ready = Ready(changes or Changes(seen.moves), done, few, fetched, chosen.form, chosen.asked)
+        ready = Ready(changes or Changes(seen.moves), done, few, fetched, chosen.form, chosen.wanted)
         return Decision(seen.work, ready, choice)
     best = choice.best_way
     pays = costs.pays(situation, _of(found, best.name), reading, reached[best.name]) if best is not None else ""

@@ -127,7 +127,7 @@ class Costs:
             measure = incremental_by_reach(form, wanted, situation) if wanted else None
             if measure is not None:
                 priced = self.priced(done.way, measure + self._looking_up(wanted))
-                found.append(replace(priced, form=form, asked=frozenset(wanted)))
+                found.append(replace(priced, form=form, wanted=wanted))
         return min(found, key=lambda each: each.seconds)
 
     def _looking_up(self, wanted: Reach) -> Measure:
