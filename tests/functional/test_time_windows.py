@@ -68,10 +68,6 @@ def maintained(clicks: Project, names: tuple[str, ...], strategy: str) -> set[st
     return first | clicks.refreshed(views)
 
 
-def test_by_id(clicks: Project) -> None:
-    maintained(clicks, ("sessions",), "id")
-
-
 @pytest.mark.deep
 def test_all(clicks: Project) -> None:
     maintained(clicks, tuple(VIEWS), "id")

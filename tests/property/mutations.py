@@ -2279,3 +2279,6 @@ REACH = (
     Mutation("reach: padded rows have no values", padded_rows_have_values, "a test of rows of an outer join"),
     Mutation("reach: equal values may have other cells", cells_are_values, "equal numbers with a sign are joined in a chain"),
 )
+
+# all that are needed
+GUARDS = MUTATIONS + REACH + TIES

@@ -31,12 +31,12 @@ from dbt_idivm.operators import select as select_operator
 from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.diff import Row, Value
+from tests.property.chosen import some
 from tests.property.coverage import DIRECTED as REACHED
 from tests.property.directed import DIRECTED, build
 from tests.property.harness import NOW, Collision, Options, World
 from tests.property.strategies import Case, Content, cases
 from tests.property.test_equivalence import ALL_WAYS, COMPARED
-from tests.property.test_written_times import some
 
 Patch = pytest.MonkeyPatch
 
@@ -243,7 +243,7 @@ CASES = {
 WAYS = {name: each for name, each in (ALL_WAYS | COMPARED).items() if not each.everywhere and each.caches is None}
 
 
-@pytest.mark.parametrize(("name", "way"), some(product(CASES, WAYS), 24))
+@pytest.mark.parametrize(("name", "way"), some(product(CASES, WAYS), 48))
 def test_clock_moves(name: str, way: str) -> None:
     check(CASES[name], WAYS[way])
 

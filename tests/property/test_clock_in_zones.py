@@ -22,12 +22,12 @@ from dbt_idivm.frontend import lower
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import Row
 from dbt_idivm.script.render import full_query
+from tests.property.chosen import some
 from tests.property.directed import build
 from tests.property.harness import NOW, Options, World
 from tests.property.meaning import OnSpark
 from tests.property.strategies import Case, Content
 from tests.property.test_clock import WAYS
-from tests.property.test_written_times import some
 
 ZONE = "spark.sql.session.timeZone"
 # zone → the first second of summer time, and the first one after it

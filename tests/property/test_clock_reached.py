@@ -16,6 +16,7 @@ from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.script import at_both_times, found_rows
 from dbt_idivm.script.at_both_times import Clock, Differing
 from dbt_idivm.script.diff import Row
+from tests.property.chosen import some
 from tests.property.coverage import DIRECTED_AND_MEANT
 from tests.property.directed import build
 from tests.property.harness import Collision, World
@@ -23,7 +24,6 @@ from tests.property.judge import judge
 from tests.property.strategies import Case
 from tests.property.test_clock import _TABLES, CASES, WAYS, _at, _of
 from tests.property.test_equivalence import COMPARED
-from tests.property.test_written_times import some
 
 Patch = pytest.MonkeyPatch
 BY_COMPARISON = [name for name in COMPARED if name in WAYS]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
+from tests.property.chosen import in_ways, some, spread
 from tests.property.coverage import DIRECTED_AND_MEANT
 from tests.property.directed import DIRECTED, FETCHED, FOUND, ON_SPARK, build
 from tests.property.judge import judge
@@ -11,7 +14,6 @@ from tests.property.judged import ENGINES
 from tests.property.misreadings import MISREADINGS
 from tests.property.profiles import is_long
 from tests.property.strategies import Case
-from tests.property.test_directed import in_ways, spread
 from tests.property.test_equivalence import ALL_WAYS, COMPARED
 
 BOTH = {**DIRECTED, **FOUND}
@@ -42,7 +44,7 @@ def test_fetched_rows(name: str, way: str) -> None:
     judge(FETCHED[name], ALL_WAYS[way], DIRECTED_AND_MEANT)
 
 
-@pytest.mark.parametrize("name", MISREADINGS)
+@pytest.mark.parametrize("name", some(product(MISREADINGS), 2, of_deep=1))
 def test_misreading(name: str) -> None:
     judge_incrementally(name, "additive")
 

@@ -26,11 +26,11 @@ from dbt_idivm.script.dialect import encode
 from dbt_idivm.script.diff import Row, fetched_row
 from dbt_idivm.script.render import full_query
 from tests.property import test_clock
+from tests.property.chosen import some
 from tests.property.directed import DIRECTED, build
 from tests.property.harness import NOW, VIEW, Options, World
 from tests.property.meaning import SPARK, OnSpark
 from tests.property.strategies import Case, Content, cases
-from tests.property.test_written_times import some
 
 # no refresh compares the states of reached rows for a constant that moved
 WAYS = {name: each for name, each in test_clock.WAYS.items() if not each.compared}
@@ -259,7 +259,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("name", "way"), some(product(CASES, WAYS), 12))
+@pytest.mark.parametrize(("name", "way"), some(product(CASES, WAYS), 30))
 def test_constants_move(name: str, way: str) -> None:
     check(CASES[name], WAYS[way])
 

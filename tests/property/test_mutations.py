@@ -7,9 +7,10 @@ from functools import cache
 import duckdb
 import pytest
 
+from tests.property.coverage import DIRECTED as REACHED
 from tests.property.directed import DIRECTED
 from tests.property.harness import Collision, World
-from tests.property.mutations import CONSERVATIVE, MUTATIONS, REACH, TIES, Mutation
+from tests.property.mutations import CONSERVATIVE, GUARDS, Mutation
 from tests.property.test_equivalence import ALL_WAYS, COMPARED, check
 
 WAYS = ALL_WAYS | COMPARED
@@ -18,10 +19,11 @@ WAYS = ALL_WAYS | COMPARED
 @cache
 def passes(case: str, way: str) -> None:
     """With all guards."""
-    check(DIRECTED[case], WAYS[way])
+    REACHED.cases += 1
+    check(DIRECTED[case], WAYS[way], REACHED)
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS + REACH + TIES, ids=lambda mutation: mutation.guard)
+@pytest.mark.parametrize("mutation", GUARDS, ids=lambda mutation: mutation.guard)
 def test_guard_is_needed(mutation: Mutation, monkeypatch: pytest.MonkeyPatch) -> None:
     passes(mutation.case, mutation.way)
     mutation.switch_off(monkeypatch)

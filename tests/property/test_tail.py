@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.property.chosen import some
 from tests.property.coverage import DIRECTED_AND_MEANT, MEANT, RANDOM
 from tests.property.directed import TAILS, booked, build, over, running
 from tests.property.drawn import drawn
@@ -154,8 +156,7 @@ def test_most_refreshes_are_such() -> None:
     assert not REACHED or all(REACHED[name] > 0.03 * REACHED.total() for name in ("Appending", "Recomputing")), REACHED
 
 
-@pytest.mark.parametrize("way", ["additive", "additive-feed"])
-@pytest.mark.parametrize("name", TAILS)
+@pytest.mark.parametrize(("name", "way"), some(product(TAILS, ("additive", "additive-feed")), 3, of_deep=1))
 def test_directed_on_spark(name: str, way: str) -> None:
     judge(TAILS[name], ALL_WAYS[way], DIRECTED_AND_MEANT)
 

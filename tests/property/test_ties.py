@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_idivm.script.ties import ties
+from tests.property.chosen import in_ways, spread
 from tests.property.directed import build
 from tests.property.harness import World
 from tests.property.plans import Options, Table, plan_of
 from tests.property.strategies import Case
-from tests.property.test_directed import in_ways, spread
 from tests.property.test_equivalence import ALL_WAYS, BY_NAME, check
 from tests.property.tied import COMPLETED, TIED
 

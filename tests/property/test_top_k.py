@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.property.chosen import some
 from tests.property.coverage import DIRECTED_AND_MEANT, MEANT, RANDOM
 from tests.property.directed import FIRST_ROWS, build, first_rows
 from tests.property.drawn import drawn
@@ -107,8 +109,7 @@ def test_most_views_are_maintained_so() -> None:
     assert not REACHED or REACHED["topk"] > 0.7 * REACHED.total(), REACHED
 
 
-@pytest.mark.parametrize("way", ["additive", "additive-feed"])
-@pytest.mark.parametrize("name", FIRST_ROWS)
+@pytest.mark.parametrize(("name", "way"), some(product(FIRST_ROWS, ("additive", "additive-feed")), 3, of_deep=1))
 def test_directed_on_spark(name: str, way: str) -> None:
     judge(FIRST_ROWS[name], ALL_WAYS[way], DIRECTED_AND_MEANT)
 

@@ -12,12 +12,12 @@ from dbt_idivm.script.diff import Row
 from dbt_idivm.script.ties import ties
 from tests.proof.corpus import create
 from tests.proof.judged import judged, meant
+from tests.property.chosen import in_ways, some, spread
 from tests.property.coverage import DIRECTED_AND_MEANT
 from tests.property.harness import Options, World
 from tests.property.judge import judge
 from tests.property.meaning import OnSpark
 from tests.property.plans import Table
-from tests.property.test_directed import in_ways, spread
 from tests.property.test_equivalence import ALL_WAYS
 from tests.property.tied import AGGREGATES, ON_SPARK
 
@@ -72,7 +72,7 @@ def assert_possible(table: Table, calls: tuple[str, ...], rows: list[Row]) -> No
     assert ours in possible
 
 
-@pytest.mark.parametrize(("name", "way"), spread(in_ways(AGGREGATES, ALL_WAYS), ("optimised", "tuple")))
+@pytest.mark.parametrize(("name", "way"), some(spread(in_ways(AGGREGATES, ALL_WAYS), ("optimised", "tuple")), 3, of_deep=1))
 def test_tied_rows_on_sparks_meaning(name: str, way: str) -> None:
     judge(AGGREGATES[name], ALL_WAYS[way], DIRECTED_AND_MEANT)
 

@@ -7,14 +7,12 @@ A view has these columns beside its attributes, so every hand-written case is on
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from typing import Any
-from zlib import crc32
 
 import pytest
-from _pytest.mark import ParameterSet
 from sqlglot import exp
 
 from dbt_idivm.algebra.written_time import WrittenTime
@@ -24,11 +22,11 @@ from dbt_idivm.script.merge import TARGET, Clause, Merge
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.source_rows import SourceQuery
 from dbt_idivm.script.stored import Stored
+from tests.property.chosen import ALWAYS, in_ways, some, spread
 from tests.property.directed import DIRECTED, FOUND, build
 from tests.property.harness import Options, World
 from tests.property.plans import VIEW
 from tests.property.strategies import Case, Content
-from tests.property.test_directed import ALWAYS, Tried, in_ways, spread
 from tests.property.test_equivalence import ALL_WAYS
 
 Patch = pytest.MonkeyPatch
@@ -92,17 +90,7 @@ def is_wrong(case: Case, options: Options) -> bool:
         return any(world.is_wrong_after(batch) or world.maintained() != world.recomputed() for batch in case.batches)
 
 
-def some(pairs: Iterable[Tried], one_of: int, of_deep: int = 4) -> list[ParameterSet]:
-    """One of so many in `make test`, one of `of_deep` in `make deep`. Which ones depends on the names alone."""
-    tried = [each.values if isinstance(each, ParameterSet) else each for each in pairs]
-    numbers = [crc32(repr(each).encode()) for each in tried]
-    marks = [
-        () if not number % one_of else pytest.mark.long if number // one_of % of_deep else pytest.mark.deep for number in numbers
-    ]
-    return [pytest.param(*each, marks=mark) for each, mark in zip(tried, marks, strict=True)]
-
-
-@pytest.mark.parametrize(("name", "way"), some(spread(in_ways(CASES, ALL_WAYS), ALWAYS), 25))
+@pytest.mark.parametrize(("name", "way"), some(spread(in_ways(CASES, ALL_WAYS), ALWAYS), 12))
 def test_unchanged_rows_keep_their_time(name: str, way: str) -> None:
     check(CASES[name], ALL_WAYS[way])
 
