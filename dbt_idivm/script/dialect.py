@@ -283,7 +283,7 @@ def decode(cell: exp.Expr, kind: str) -> exp.Expr:
     function = _DECODERS.get(kind.lower())
     if function:
         return exp.Anonymous(this=function, expressions=[cell])
-    return exp.Cast(this=cell, to=exp.DataType.build(kind, dialect="spark"))
+    return exp.Cast(this=cell, to=type_of(kind).copy())
 
 
 _AS_IS = INTEGERS | {"boolean"}
@@ -320,7 +320,7 @@ def _as_string(cell: exp.Expr, kind: str) -> exp.Expr:
 
 
 def _string() -> exp.DataType:
-    return exp.DataType.build("string", dialect="spark")
+    return type_of("string").copy()
 
 
 # Spark substitutes ${..} in the text of any statement, even in string literals, and reads \0 before digits as an octal escape.

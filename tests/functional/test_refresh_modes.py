@@ -180,6 +180,7 @@ def test_several_inputs_at_once(shop: Project) -> None:
     assert refreshed(shop, model).mode == "incremental"
 
 
+@pytest.mark.deep
 def test_groups(shop: Project) -> None:
     """Sums and counts by adding; groups that are created, deleted, and lose their last value."""
     model = shop.model("groups", GROUPS, KEYS)

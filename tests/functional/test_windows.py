@@ -116,6 +116,7 @@ def reads_orders(shop: Project, view: ModelRequest) -> bool:
     return ".orders" in final
 
 
+@pytest.mark.deep
 def test_running_values(shop: Project) -> None:
     """The table is read only where a row comes that is not the last one of its partition."""
     (view,) = shop.created(VIEWS, ("balance",), KEYS, "id")

@@ -171,10 +171,12 @@ def _with_elements(query: exp.Expr) -> exp.Expr:
     return query
 
 
+@cache
 def _duck_type(kind: str) -> str:
     return exp.DataType.build(kind, dialect="spark").sql("duckdb")
 
 
+@cache
 def _spark_type(kind: str) -> str:
     """DuckDB's sums of integers are HUGEINT, Spark's BIGINT; its NULL is `"NULL"`, Spark's void."""
     known = {"HUGEINT": "bigint", '"NULL"': "void"}
