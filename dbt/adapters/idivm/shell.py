@@ -41,7 +41,7 @@ def sql_command(
     try:
         handle = open_handle(credentials_of(project_dir, profiles_dir, target))
         for statement in found:
-            _show(console, *_run(handle, statement, limit))
+            show_rows(console, *_run(handle, statement, limit))
     except Exception as problem:
         if not isinstance(problem, DbtBaseException) and not is_engine_exception(problem):
             raise
@@ -61,7 +61,8 @@ def _run(handle: Any, sql: str, limit: int) -> tuple[tuple[str, ...], list[tuple
     return columns, rows[:limit], len(rows) > limit
 
 
-def _show(console: Console, columns: tuple[str, ...], rows: list[tuple[Any, ...]], more: bool) -> None:
+def show_rows(console: Console, columns: tuple[str, ...], rows: list[tuple[Any, ...]], more: bool) -> None:
+    """Print the rows of a result as a table. `more`: whether the result has others."""
     if not columns:
         console.print("done")
         return

@@ -1,0 +1,1 @@
+"""`idivm adopt`: an existing model of dbt as a maintained one."""
