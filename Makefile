@@ -94,12 +94,15 @@ lint: $(VENV)/.dev ## ruff
 check: $(VENV)/.dev ## types
 	$(BIN)/mypy
 
-docs: $(VENV)/.dev ## the pages that are made from the code: support matrix, error codes, conformance, changes of sources
+docs: $(VENV)/.docs ## the pages and pictures that are made from the code, then the site: build/site/index.html
 	$(BIN)/python -m dbt_idivm.docs
 	$(BIN)/python -m tests.conformance.table
 	$(BIN)/python -m tests.packages.table
 	$(BIN)/python -m tests.functional.drifts
 	$(BIN)/python -m tests.functional.readers
+	$(BIN)/python -m benchmarks.pictures
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet -f docs/site/mkdocs.yml
+	@echo "Open build/site/index.html."
 
 clean: ## remove the environment and everything that tools left here
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -139,6 +142,11 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
 $(VENV)/.integration: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing the project (once) .."
 	@$(INSTALL) -e '.[pyspark,pyhive]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.dev pyproject.toml constraints.txt
+	@echo "Installing the tools of the site (once) .."
+	@$(INSTALL) -e '.[docs]'
 	@touch $@
 
 # Apart: dbt-databricks asks for an older dbt-spark, and for another dbt-core.

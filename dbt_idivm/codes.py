@@ -46,7 +46,7 @@ CODES: tuple[ErrorCode, ...] = (
         "config",
         "unknown config key `{key}`",
         "a misspelt key would have no effect, and nobody would notice",
-        "did you mean {nearest}? README.md lists the keys under Configuration",
+        "did you mean {nearest}? docs/settings.md lists the keys",
     ),
     ErrorCode(
         "IDIVM-103",

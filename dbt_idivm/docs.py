@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dbt_idivm import running_example
 from dbt_idivm.errors import CODES, ErrorCode, Finding
-from dbt_idivm.support import first_page_table, support_page
+from dbt_idivm.support import as_markdown, support_page
 
 _KINDS = {
     "unsupported": "The query's semantics forbid incremental maintenance.",
@@ -26,7 +26,7 @@ _KINDS = {
 
 def error_pages() -> Mapping[str, str]:
     """Path below the project → text, for the page of each code and the list of all codes."""
-    pages = {entry.page: code_page(entry) for entry in CODES}
+    pages = {entry.page: as_markdown(code_page(entry)) for entry in CODES}
     return {"docs/errors/README.md": _index(), **pages}
 
 
@@ -41,7 +41,7 @@ def code_page(entry: ErrorCode) -> str:
 
 
 def _index() -> str:
-    rows = [f"| [{entry.code}]({entry.code}.md) | {entry.kind} | {Finding(entry, {}).title} |" for entry in CODES]
+    rows = [f"| [{entry.code}]({entry.code}.md) | {entry.kind} | {as_markdown(Finding(entry, {}).title)} |" for entry in CODES]
     sources = reasons()
     places = [f"| {code} | {', '.join(f'`{module}`' for module in sources[code])} |" for code in sorted(sources)]
     return "\n".join(
@@ -75,14 +75,25 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
 
 
+def decisions(root: Path) -> str:
+    """The list of all decisions: Markdown."""
+    found = {path.name: path.read_text(encoding="utf-8").partition("\n")[0] for path in sorted(root.glob("docs/adr/0*.md"))}
+    rows = [f"- [{heading.removeprefix('# ')}]({name})" for name, heading in found.items()]
+    return "\n".join(("# Decisions", "", "What was decided, why, and what was measured for it.", "", *rows, ""))
+
+
 def pages(root: Path) -> Mapping[str, str]:
-    """Path below the project → text, for every page that is made from the code, wholly or (the README) in part."""
-    readme = with_block((root / "README.md").read_text(encoding="utf-8"), "support", first_page_table())
+    """Path below the project → text, for every page that is made from the code, wholly or in part."""
     onboarding = (root / "docs/onboarding.md").read_text(encoding="utf-8")
     for name, block in running_example.blocks().items():
         fence = "sql" if block.startswith(("SELECT", "MERGE", "UPDATE")) else ""
         onboarding = with_block(onboarding, name, f"```{fence}\n{block}\n```\n")
-    return {**error_pages(), "docs/support.md": support_page(), "README.md": readme, "docs/onboarding.md": onboarding}
+    return {
+        **error_pages(),
+        "docs/support.md": support_page(),
+        "docs/adr/README.md": decisions(root),
+        "docs/onboarding.md": onboarding,
+    }
 
 
 def with_block(page: str, name: str, block: str) -> str:

@@ -17,28 +17,23 @@ from dbt_idivm.script.plan import Plan
 
 @dataclass(frozen=True)
 class Construct:
-    """A construct of SQL and a model that uses it, over the tables of `CATALOG`. `on_first_page`: the README has a row for it."""
+    """A construct of SQL and a model that uses it, over the tables of `CATALOG`."""
 
     name: str
     sql: str
-    on_first_page: bool = False
 
 
 CONSTRUCTS: tuple[Construct, ...] = (
-    Construct("WHERE, computed columns", "select id, price * 2 as p from orders where status = 'open'", on_first_page=True),
+    Construct("WHERE, computed columns", "select id, price * 2 as p from orders where status = 'open'"),
     Construct("texts cast to TIMESTAMP", "select id, try_cast(status as timestamp) as at from orders"),
-    Construct(
-        "inner join, any condition", "select o.id, c.name from orders o join customers c on o.cid = c.id", on_first_page=True
-    ),
+    Construct("inner join, any condition", "select o.id, c.name from orders o join customers c on o.cid = c.id"),
     Construct(
         "comma, cross and LATERAL join",
         "select o.id, c.name, l.price from orders o, customers c, lateral (select price from orders p where p.cid = c.id "
         "and p.price < o.price) l where o.price > c.credit",
     ),
     Construct("self-join", "select a.id, b.id as other from orders a join orders b on a.cid = b.cid"),
-    Construct(
-        "LEFT and RIGHT OUTER JOIN", "select o.id, c.name from orders o left join customers c on o.cid = c.id", on_first_page=True
-    ),
+    Construct("LEFT and RIGHT OUTER JOIN", "select o.id, c.name from orders o left join customers c on o.cid = c.id"),
     Construct("FULL OUTER JOIN", "select id, price, name from orders full join customers using (id)"),
     Construct(
         "aggregate over an outer join",
@@ -47,7 +42,6 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct(
         "EXISTS, IN, LEFT SEMI JOIN",
         "select id, name from customers c where exists (select 1 from orders o where o.cid = c.id and o.price > 10)",
-        on_first_page=True,
     ),
     Construct("NOT EXISTS, LEFT ANTI JOIN", "select c.id, c.name from customers c left anti join orders o on o.cid = c.id"),
     Construct("NOT IN", "select id, name from customers where id not in (select cid from orders)"),
@@ -66,16 +60,14 @@ CONSTRUCTS: tuple[Construct, ...] = (
         "select id, (select name from customers c where c.id = o.cid) as customer, "
         "(select count(*) from orders p where p.cid = o.cid) as n from orders o",
     ),
-    Construct("UNION ALL", "select id, price from orders union all select id, credit from customers", on_first_page=True),
+    Construct("UNION ALL", "select id, price from orders union all select id, credit from customers"),
     Construct("SELECT without FROM, VALUES", "select id, name from customers union all values (-1, 'unknown')"),
     Construct("UNION", "select cid from orders union select id from customers"),
     Construct("INTERSECT", "select cid from orders intersect select id from customers"),
     Construct("EXCEPT, MINUS", "select id from customers except select cid from orders"),
     Construct("INTERSECT ALL, EXCEPT ALL", "select cid from orders except all select id from customers"),
-    Construct("SELECT DISTINCT", "select distinct status from orders", on_first_page=True),
-    Construct(
-        "GROUP BY with sum, count", "select cid, sum(price) as s, count(*) as n from orders group by cid", on_first_page=True
-    ),
+    Construct("SELECT DISTINCT", "select distinct status from orders"),
+    Construct("GROUP BY with sum, count", "select cid, sum(price) as s, count(*) as n from orders group by cid"),
     Construct(
         "avg of INT and smaller integers, of DECIMAL(p, s) with 12 to 24 digits, or fewer and s <= 4",
         "select cid, avg(amount) as a, avg(price) as b, avg(cast(price as decimal(14, 2))) as c from orders group by cid",
@@ -85,11 +77,7 @@ CONSTRUCTS: tuple[Construct, ...] = (
         "select status, avg(cid) as a, avg(cast(price as decimal(26, 2))) as b from orders group by status",
     ),
     Construct("sum and avg of floats", "select cid, sum(weight) as s from orders group by cid"),
-    Construct(
-        "min and max of all but floats",
-        "select cid, min(price) as a, max(status) as b from orders group by cid",
-        on_first_page=True,
-    ),
+    Construct("min and max of all but floats", "select cid, min(price) as a, max(status) as b from orders group by cid"),
     Construct(
         "expressions over sums, counts and extremes",
         "select cid, sum(price) / nullif(count(amount), 0) as a, round(max(price), 1) as b from orders group by cid",
@@ -97,7 +85,6 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct(
         "count(DISTINCT), min and max of floats",
         "select cid, count(distinct status) as a, max(weight) as b from orders group by cid",
-        on_first_page=True,
     ),
     Construct(
         "aggregates with FILTER",
@@ -133,9 +120,7 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct("HAVING", "select cid, count(*) as n from orders group by cid having count(*) > 1"),
     Construct("aggregate without GROUP BY", "select count(*) as n, sum(price) as s from orders"),
     Construct(
-        "CTEs and derived tables",
-        "with t as (select cid from orders) select c.id from t join customers c on c.id = t.cid",
-        on_first_page=True,
+        "CTEs and derived tables", "with t as (select cid from orders) select c.id from t join customers c on c.id = t.cid"
     ),
     Construct(
         "aggregate over an aggregate",
@@ -149,12 +134,10 @@ CONSTRUCTS: tuple[Construct, ...] = (
         "the latest row of each key",
         "select id, cid from (select id, cid, row_number() over (partition by cid order by price desc, id) as n "
         "from orders) where n = 1",
-        on_first_page=True,
     ),
     Construct(
         "running sums, lag and lead",
         "select id, sum(price) over w as s, lag(price) over w as l from orders window w as (partition by cid order by id)",
-        on_first_page=True,
     ),
     Construct(
         "running sums, counts, minima and maxima alone",
@@ -176,7 +159,7 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct("PIVOT", "select * from (select cid, status, price from orders) pivot (sum(price) for status in ('open', 'paid'))"),
     Construct("ORDER BY with LIMIT", "select id, price from orders order by price desc, id limit 10"),
     Construct("window function over groups", "select cid, rank() over (order by sum(price) desc) as r from orders group by cid"),
-    Construct("input without a key", "select page, at from clicks where page <> 'home'", on_first_page=True),
+    Construct("input without a key", "select page, at from clicks where page <> 'home'"),
     Construct("aggregate of an input without a key", "select page, count(*) as n from clicks group by page"),
 )
 
@@ -212,17 +195,17 @@ def refused_rows() -> Iterator[str]:
         if entry.code.startswith("IDIVM-2") and entry.kind in ("not yet", "unsupported"):
             word = "not yet" if entry.kind == "not yet" else "never"
             shown = Finding(entry, {})
-            yield f"| {entry.roadmap or shown.title} | {word} | {shown.why} | [{entry.code}](errors/{entry.code}.md) |"
+            what, why = as_markdown(entry.roadmap or shown.title), as_markdown(shown.why)
+            yield f"| {what} | {word} | {why} | [{entry.code}](errors/{entry.code}.md) |"
 
 
-def first_page_table() -> str:
-    """The table of the README: some of what is maintained, and how."""
-    rows = (f"| {construct.name} | {maintained(plan_of(construct))} |" for construct in CONSTRUCTS if construct.on_first_page)
-    return "\n".join(("| construct | maintained |", "|---|---|", *rows, ""))
+def as_markdown(text: str) -> str:
+    """The text of a message, for a page: `<what>` outside of code is no tag of HTML."""
+    return "`".join(part.replace("<", "&lt;") if turn % 2 == 0 else part for turn, part in enumerate(text.split("`")))
 
 
 def support_table() -> str:
-    """The whole table: what is maintained, how, and what is stored beside the user's columns."""
+    """The table: what is maintained, how, and what is stored beside the user's columns."""
     plans = ((construct.name, plan_of(construct)) for construct in CONSTRUCTS)
     rows = (f"| {name} | {maintained(plan)} | {_hidden(plan)} |" for name, plan in plans)
     return "\n".join(("| construct | maintained | hidden columns of the example |", "|---|---|---|", *rows, ""))

@@ -53,10 +53,9 @@ def install(environment: Environment, *lines: str, cwd: Path) -> None:
 
 def readme_lines() -> list[str]:
     """The lines that the README gives for an installation."""
-    use = (ROOT / "README.md").read_text().partition("\n## Use it\n")[2]
-    block = re.search(r"```\n(.*?)```", use, re.DOTALL)
-    assert block and "pip install" in block[1]
-    return block[1].splitlines()
+    blocks = re.findall(r"^```\n(.*?)^```$", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    (block,) = (each for each in blocks if each.startswith("pip install"))
+    return str(block).splitlines()
 
 
 def write_models(shop: Path) -> None:

@@ -7,6 +7,7 @@ from click.testing import CliRunner, Result
 
 from dbt_idivm.cli import main
 from dbt_idivm.errors import CODES
+from dbt_idivm.support import as_markdown
 
 SCHEMA = """
 sources:
@@ -192,7 +193,7 @@ def test_costs_of_caches(explain) -> None:  # type: ignore[no-untyped-def]
 def test_a_code_is_explained_where_no_copy_of_the_pages_is() -> None:
     page = (Path(__file__).parents[2] / "docs" / "errors" / "IDIVM-203.md").read_text(encoding="utf-8")
     for code in ("IDIVM-203", "idivm-203", "203"):
-        assert CliRunner().invoke(main, ["help", code]).output == page
+        assert as_markdown(CliRunner().invoke(main, ["help", code]).output) == page
     every = CliRunner().invoke(main, ["help"]).output.splitlines()
     assert len(every) == len(CODES) and every[0].startswith("IDIVM-102  unknown config key")
     unknown = CliRunner().invoke(main, ["help", "IDIVM-999"])

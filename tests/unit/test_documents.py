@@ -20,7 +20,7 @@ PACKAGE = f"{ROOT / 'dbt_idivm'}/"
 # Those that are made from the code are left out.
 PAGES = sorted(
     path
-    for pages in ("*.md", "docs/*.md", "docs/adr/*.md", "examples/*/*.md", "integration_tests/*.md")
+    for pages in ("*.md", "docs/*.md", "docs/how-to/*.md", "docs/adr/*.md", "examples/*/*.md", "integration_tests/*.md")
     for path in ROOT.glob(pages)
     if path.name not in ("conformance.md", "support.md")
 )
@@ -54,7 +54,7 @@ MADE = (
     "packages.yml",
 )
 FILE = re.compile(r"`([\w./*-]+\.(?:py|md|sql|yml|txt|toml|json|scala))(?:::(\w+))?`")
-LINK = re.compile(r"\]\(([^)#:\s]+)(?:#([\w-]+))?\)")
+LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([\w-]+))?\)")
 DECISION = re.compile(r"(?:ADR|adr/|decision) ?\[?(\d{4})")
 IDIVM = re.compile(r"IDIVM-(\d{3})")
 
@@ -88,7 +88,7 @@ def test_named_files_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=names)
 def test_links_lead_somewhere(page: Path) -> None:
     for _, (file, anchor) in mentions([page], LINK):
-        target = page.parent / file
+        target = page.parent / file if file else page
         assert target.exists(), f"{names(page)} links to {file}"
         if anchor:
             headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8").lower(), re.MULTILINE)
