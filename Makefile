@@ -94,13 +94,14 @@ lint: $(VENV)/.dev ## ruff
 check: $(VENV)/.dev ## types
 	$(BIN)/mypy
 
-docs: $(VENV)/.docs ## the pages and pictures that are made from the code, then the site: build/site/index.html
+docs: $(VENV)/.dev ## the pages and pictures that are made from the code, then the site: build/site/index.html
 	$(BIN)/python -m dbt_idivm.docs
 	$(BIN)/python -m tests.conformance.table
 	$(BIN)/python -m tests.packages.table
 	$(BIN)/python -m tests.functional.drifts
 	$(BIN)/python -m tests.functional.readers
 	$(BIN)/python -m benchmarks.pictures
+	@$(MAKE) --no-print-directory $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet -f docs/site/mkdocs.yml
 	@echo "Open build/site/index.html."
 

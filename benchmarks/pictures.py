@@ -9,6 +9,7 @@ import csv
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
@@ -113,7 +114,7 @@ def _seed(name: str, text: str) -> Table:
 
 def _evaluated(tables: Sequence[Table], query: str, change: str | None) -> Table:
     """The rows of a query over the tables, after the change. The SQL of the tutorial means the same to SQLite."""
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         for table in tables:
             connection.execute(f"create table {table.name} ({' numeric, '.join(table.columns)} numeric)")
             connection.executemany(f"insert into {table.name} values ({', '.join('?' * len(table.columns))})", table.rows)

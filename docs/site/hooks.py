@@ -19,6 +19,7 @@ DOCS = Path(__file__).parents[1]
 ROOT = DOCS.parent
 # The folder of the site with the files from outside of docs/.
 SOURCE = "source"
+UNSEARCHED = "---\nsearch: {exclude: true}\n---\n\n"
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
 ITEM = re.compile(r" *(?:[-*]|\d+\.) +")
 FENCE = re.compile(r" *(```+|~~~+)")
@@ -72,7 +73,7 @@ def _page_of(target: str) -> str:
 def _text(target: str) -> str:
     text = (ROOT / target).read_text(encoding="utf-8")
     kind = PurePosixPath(target).suffix.removeprefix(".")
-    return text if kind == "md" else f"# {target}\n\n````{kind}\n{text.rstrip()}\n````\n"
+    return text if kind == "md" else f"{UNSEARCHED}# {target}\n\n````{kind}\n{text.rstrip()}\n````\n"
 
 
 def spaced(lines: list[str]) -> Iterator[str]:

@@ -26,8 +26,8 @@ MODELS = [
 
 
 def tables() -> Catalog:
-    listed = files_of((PAGES / "README.md").read_text(encoding="utf-8"))["models/sources.yml"]
-    return catalog_of(yaml.safe_load(listed))
+    listed = yaml.safe_load(files_of((PAGES / "README.md").read_text(encoding="utf-8"))["models/sources.yml"])
+    return catalog_of({**listed, "models": listed["snapshots"]})
 
 
 @pytest.fixture(scope="module")
