@@ -102,7 +102,7 @@ docs: $(VENV)/.dev ## the pages and pictures that are made from the code, then t
 	$(BIN)/python -m tests.functional.readers
 	$(BIN)/python -m benchmarks.pictures
 	@$(MAKE) --no-print-directory $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet -f docs/site/mkdocs.yml
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict -f docs/site/mkdocs.yml
 	@echo "Open build/site/index.html."
 
 clean: ## remove the environment and everything that tools left here
