@@ -50,6 +50,7 @@ def later(shop: Project, model: ModelRequest, key: str, written: set[Any]) -> Ou
     return outcome
 
 
+@pytest.mark.deep
 def test_a_time_of_writing(shop: Project) -> None:
     model = shop.model("joined", JOINED, KEYS)
     created = shop.refresh(model)

@@ -59,7 +59,7 @@ def check(case: Case, way: str) -> Applied:
     return found
 
 
-@pytest.mark.parametrize(("name", "way"), some(product(CASES, BY_COMPARISON), 12, of_deep=1))
+@pytest.mark.parametrize(("name", "way"), some(product(CASES, BY_COMPARISON), 24, of_deep=1))
 def test_states_at_both_times_are_compared(name: str, way: str) -> None:
     check(CASES[name], way)
 
@@ -160,7 +160,7 @@ def test_other_conditions(name: str) -> None:
     check(OTHERS[name], "compared")
 
 
-@pytest.mark.parametrize(("name", "way", "most"), some(product(ALL, BY_COMPARISON, (0, 1, 3)), 60, of_deep=8))
+@pytest.mark.parametrize(("name", "way", "most"), some(product(ALL, BY_COMPARISON, (0, 1, 3)), 120, of_deep=8))
 def test_tables_with_too_many_rows_are_read(name: str, way: str, most: int, monkeypatch: Patch) -> None:
     """All of them, or some: the others are found without the keys that these have."""
     monkeypatch.setattr(found_rows, "MOST_ROWS", most)
@@ -173,7 +173,7 @@ def test_a_table_that_a_condition_finds_too_much_of_is_not_reached(monkeypatch: 
     assert found.moved > found.reached
 
 
-@pytest.mark.parametrize(("name", "way"), some(product(ALL, BY_COMPARISON), 60, of_deep=8))
+@pytest.mark.parametrize(("name", "way"), some(product(ALL, BY_COMPARISON), 120, of_deep=8))
 def test_in_spark_s_meaning(name: str, way: str) -> None:
     judge(ALL[name], WAYS[way], DIRECTED_AND_MEANT)
 
