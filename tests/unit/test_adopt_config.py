@@ -235,3 +235,10 @@ def test_the_diff_is_one_for_git() -> None:
         "+{{ config(materialized='idivm') }}\n select 1\n\\ No newline at end of file\n"
     )
     assert found.is_same_select and found.missed == ()
+
+
+def test_a_default_of_dbt_is_no_setting() -> None:
+    """The manifest has `lookback: 1` of each model."""
+    text = "{{ config(materialized='incremental') }} select * from {{ source('raw', 'orders') }}"
+    assert adopted(text).notes == ()
+    assert any(note.startswith("lookback of") or note.startswith("`lookback` of") for note in adopted(text, lookback=3).notes)

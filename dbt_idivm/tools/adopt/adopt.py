@@ -168,7 +168,8 @@ def _in_properties(node: Node, config: Mapping[str, Any], removed: Removed) -> I
 def _left(node: Node, calls: Configured, was: Old) -> Iterator[str]:
     """What to know of settings that the file does not contain, and of a key that stays."""
     here = {each.name for each in calls.arguments}
-    others = sorted(name for name in WITHOUT_MEANING if node["config"].get(name) is not None and name not in here)
+    given = node.get("unrendered_config", node["config"])  # `config` also has dbt's defaults
+    others = sorted(name for name in WITHOUT_MEANING if given.get(name) is not None and name not in here)
     if others:
         yield f"{listed(others)} of a properties file or of dbt_project.yml: without meaning now, remove it there"
     if node["config"].get(UNIQUE_KEY) and UNIQUE_KEY not in here:
