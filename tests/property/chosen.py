@@ -85,11 +85,13 @@ def some(tried: Iterable[Tried], one_of: int, of_deep: int = 4) -> list[Paramete
     return found
 
 
-def deep_where(is_deep: Callable[[str], bool], tried: Iterable[Tried]) -> list[Tried]:
+def deep_where(is_deep: Callable[[str], bool], tried: Iterable[Tried]) -> list[ParameterSet]:
     """Cases with such a name are tried in `make deep` only."""
-    return [
-        pytest.param(*_parts(each)[0], marks=pytest.mark.deep) if is_deep(str(_parts(each)[0][0])) else each for each in tried
-    ]
+    found = []
+    for each in tried:
+        values, marks = _parts(each)
+        found.append(pytest.param(*values, marks=pytest.mark.deep if is_deep(str(values[0])) else marks))
+    return found
 
 
 def _parts(tried: Tried) -> tuple[tuple[object, ...], tuple[Any, ...]]:

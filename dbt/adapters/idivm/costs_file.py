@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import os
 import platform
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from dbt_idivm.cost.experience import VERSION, Experience, read
+from dbt_idivm.replaced_file import replace_file
 
 NAME = "costs.json"
 _MOST_ENGINES = 20
@@ -68,11 +68,4 @@ class CostsFile:
         engines = dict(list(kept.items())[-(_MOST_ENGINES - 1) :])
         text = json.dumps({"version": VERSION, "engines": {**engines, self.engine: experience.json()}}, indent=1)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, draft = tempfile.mkstemp(dir=self.path.parent, prefix=f".{NAME}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(draft, self.path)
-        except BaseException:
-            Path(draft).unlink(missing_ok=True)
-            raise
+        replace_file(self.path, text.encode("utf-8"))

@@ -40,7 +40,7 @@ class Pseudo:
 
 @deep_recursion()
 def incremental_query(text: str, pieces: tuple[Piece, ...]) -> Pseudo | None:
-    """What an incremental run selects; None if that cannot be told."""
+    """What an incremental run selects; None if its text depends on something that is not known."""
     inputs: dict[str, str] = {}
     others: dict[str, str] = {}
     try:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import tempfile
 from pathlib import Path
 
+from dbt_idivm.replaced_file import replace_file
 from dbt_idivm.tools.adopt.adopt import Adoption
 from dbt_idivm.tools.adopt.choose import CannotAdopt
 
@@ -24,7 +23,7 @@ def write(found: Adoption, folder: Path, is_forced: bool = False) -> Path:
             raise CannotAdopt(f"{found.file} is left as it is: it has just been changed")
         if not is_forced and (problem := _unsaved(path)):
             raise CannotAdopt(f"{found.file} is left as it is: {problem}. Commit it, or give --force")
-        _replace(path.resolve(), found.after.encode("utf-8"))
+        replace_file(path.resolve(), found.after.encode("utf-8"), path.stat().st_mode & 0o7777)
     except OSError as error:
         raise CannotAdopt(f"{found.file} cannot be written: {error.strerror}") from error
     return path
@@ -40,16 +39,3 @@ def _unsaved(path: Path) -> str:
     if found.returncode:
         return "it is in no git repository, which would keep the present text"
     return "its present text is not committed in git" if found.stdout.strip() else ""
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Replace a file in one step, with the rights that it has."""
-    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        os.chmod(draft, path.stat().st_mode & 0o7777)
-        os.replace(draft, path)
-    except OSError:
-        os.unlink(draft)
-        raise

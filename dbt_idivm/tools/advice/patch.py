@@ -11,9 +11,7 @@ theirs in `dbt_project.yml`. For such models the same lines are printed, with th
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +23,7 @@ from dbt_idivm.artifacts import Node
 from dbt_idivm.declared_keys import relation_names, written_name
 from dbt_idivm.errors import Finding, IdivmError, finding, listed
 from dbt_idivm.project import Project, label
+from dbt_idivm.replaced_file import replace_file
 from dbt_idivm.settings import by_input, own_config
 from dbt_idivm.tools.advice.advise import Advice
 from dbt_idivm.tools.advice.storing import MAINTAINED
@@ -140,11 +139,7 @@ def _yaml(models: Mapping[str, Config]) -> str:
 def write(found: Patch, path: Path) -> None:
     """Write our file atomically. Raises IDIVM-120."""
     try:
-        descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(found.text)
-        os.chmod(draft, 0o644)
-        os.replace(draft, path)
+        replace_file(path, found.text.encode("utf-8"), 0o644)
     except OSError as error:
         raise IdivmError(finding(120, file=path, problem=f"it cannot be written ({error.strerror})")) from error
 
