@@ -82,6 +82,7 @@ def test_append(shop: Project) -> None:
     assert refreshed(shop, model).mode in ("noop", "incremental"), "no partner: nothing is inserted"
 
 
+@pytest.mark.deep
 def test_deletion_vectors(shop: Project) -> None:
     """Tables of views have them unless the user says otherwise, and the change feed of such a view is what another one reads."""
     model = shop.model("v", "select id, name from $.cust where region is null or region <> 'z'", KEYS)
@@ -139,6 +140,7 @@ def staged(shop: Project) -> list[str]:
     return [s.sql for s in shop.executed if s.sql.startswith("CACHE TABLE")]
 
 
+@pytest.mark.deep
 def test_equivalence_query(shop: Project) -> None:
     """It compares with the versions that the view was built from, sees what is wrong, and knows views of views.
 

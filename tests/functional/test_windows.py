@@ -72,6 +72,7 @@ def maintained(shop: Project, names: tuple[str, ...], strategy: str) -> set[str 
     return first | shop.refreshed(views)
 
 
+@pytest.mark.deep
 def test_the_latest_rows(shop: Project) -> None:
     assert maintained(shop, ("latest",), "id") == {"recompute"}
 

@@ -38,7 +38,9 @@ def test_every_statement_is_sql(path: Path) -> None:
         assert sqlglot.parse_one(printed, dialect="spark").sql("spark", comments=False) == printed
 
 
-@pytest.mark.parametrize("optimised", [False, True], ids=["naive", "optimised"])
+@pytest.mark.parametrize(
+    "optimised", [pytest.param(False, marks=pytest.mark.deep, id="naive"), pytest.param(True, id="optimised")]
+)
 @pytest.mark.parametrize("additive", [False, True], ids=["by i-diffs", "additive"])
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_data(path: Path, optimised: bool, additive: bool) -> None:
