@@ -76,6 +76,40 @@ def test_what_is_found(sources: Any) -> None:
 
 
 @pytest.mark.deep
+def test_feeds_are_switched_on(sources: Any) -> None:
+    """A model that was rebuilt for want of a feed is rebuilt once more, and maintained from then on. A view over a source that
+    is no Delta table is a line with its reason."""
+    sources.write("models/v.sql", MODEL.partition(" cross join")[0])
+    sources.write("models/seen.sql", "{{ config(materialized='view') }}\nselect * from {{ source('s', 'log') }}")
+    sources.write("models/w.sql", "{{ config(materialized='idivm') }}\nselect text from {{ ref('seen') }}")
+    sources.write("models/sources.yml", ORDERS_CUST_LOG + "\nmodels: [{name: v, data_tests: [idivm_equivalent]}]\n")
+    sources.sql(
+        "create table $.orders (id int, cust_id int) using delta tblproperties (delta.enableChangeDataFeed = false)",
+        "create table $.cust (id int, name string) using delta tblproperties (delta.enableChangeDataFeed = true)",
+        "create table $.log (text string) using parquet",
+        "insert into $.orders values (1, 1)",
+        "insert into $.cust values (1, 'a'), (2, 'b')",
+    )
+    assert "has no change data feed (run `idivm doctor --fix`)" in sources.results("run")["v"].adapter_response["reason"]
+    shown = doctor(sources, "--fix")
+    assert shown.exit_code == 0, shown.output
+    statement = f"ALTER TABLE {sources.schema}.orders SET TBLPROPERTIES ('delta.enableChangeDataFeed'='true')"
+    assert f"  s.orders: {statement}\n" in shown.output and "Nothing was changed" in shown.output
+    assert f"  s.log: {sources.schema}.log is not a Delta table but parquet" in shown.output
+    assert len(sources.sql("describe history $.orders")) == 2
+    done = doctor(sources, "--fix", "--yes")
+    assert done.exit_code == 0, done.output
+    assert "is on: changes are known from version 2 on" in line(done, "feed of s.orders")
+    assert "key: id" in line(done, "input s.orders") and line(done, "input s.orders").startswith(" ok")
+    assert list(sources.sql("select * from table_changes('$.orders', 2)")) == []
+    assert "ALTER TABLE" not in doctor(sources, "--fix", "--yes").output
+    assert sources.results("run")["v"].adapter_response["mode"] == "full"
+    sources.sql("insert into $.orders values (2, 2)")
+    assert sources.results("run")["v"].adapter_response["mode"] == "incremental"
+    sources.dbt("test", "--select", "v")
+
+
+@pytest.mark.deep
 def test_a_feed_that_lacks_rows(sources: Any) -> None:
     """As a user meets it: two models, one warning, exact rows, and `idivm doctor` says it too."""
     config = "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'incremental'}}) }}\n"

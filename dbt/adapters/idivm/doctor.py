@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import secrets
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,11 @@ from dbt.adapters.idivm.drive import drive
 from dbt.adapters.idivm.dropped_constraints import dropped
 from dbt.adapters.idivm.engine_errors import engine_message, is_engine_exception
 from dbt.adapters.idivm.project_access import DATABRICKS, OWN, credentials_of, execute, open_handle, project_options
+from dbt.adapters.idivm.source_feeds import switch_feeds_on
 from dbt_idivm.artifacts import artifacts
 from dbt_idivm.declared_keys import KeyIndex, Node, relation_names, written_name
 from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure
 from dbt_idivm.refresh.upkeep.examine import Check, examine_input, examine_keys, examine_rights, found_keys
 from dbt_idivm.refresh.upkeep.examine_engine import examine_engine
 from dbt_idivm.relation_name import relation_name
@@ -45,6 +48,8 @@ _PACKAGES = (
 _STYLES = {"ok": "green", "warning": "yellow", "fails": "bold red"}
 _EVERY = re.compile(r"(\d+)([mhd])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+# What is done with the inputs before they are looked at: over a connection, the inputs of maintained models, and dbt's graph.
+Repair = Callable[[Any, Client, Mapping[str, Node], Node], Iterator[Check]]
 
 
 @click.command("doctor")
@@ -53,14 +58,24 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
     "--every", help="How often the project runs, such as 15m, 6h or 1d. It is compared with how long inputs keep their changes."
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
-def doctor_command(project_dir: Path, profiles_dir: Path | None, target: str | None, every: str | None, strict: bool) -> None:
+@click.option("--fix", is_flag=True, help="Show how change data feeds are switched on, ask, and do it.")
+@click.option("--yes", is_flag=True, help="With --fix: do it without a question.")
+def doctor_command(
+    project_dir: Path, profiles_dir: Path | None, target: str | None, every: str | None, strict: bool, fix: bool, yes: bool
+) -> None:
     """Look at the profile, the connection, versions, rights, and the inputs of maintained models, and say what to do.
 
     It creates a table idivm_doctor_… in the target's schema, and drops it again. On Databricks it tries on that table
     everything that refreshes rely on there. It reads the inputs from target/manifest.json, and lists what tests, constraints
     and `keys` say of them without effect. Exit status 1 if something fails.
+
+    With --fix it first switches on the change data feeds of sources that have none: it shows the statements, and runs them after
+    a question in a terminal, or with --yes. Otherwise it changes nothing. Tables that dbt creates are left to dbt.
     """
-    checks = list(_checks(project_dir, profiles_dir, target, _interval(every)))
+    if yes and not fix:
+        raise click.UsageError("--yes belongs to --fix")
+    repair = partial(switch_feeds_on, is_agreed=yes) if fix else None
+    checks = list(_checks(project_dir, profiles_dir, target, _interval(every), repair))
     _show(checks)
     if any(check.state == "fails" or (strict and check.state == "warning") for check in checks):
         sys.exit(1)
@@ -75,7 +90,9 @@ def _interval(text: str | None) -> timedelta | None:
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
-def _checks(project_dir: Path, profiles_dir: Path | None, target: str | None, every: timedelta | None) -> Iterator[Check]:
+def _checks(
+    project_dir: Path, profiles_dir: Path | None, target: str | None, every: timedelta | None, repair: Repair | None = None
+) -> Iterator[Check]:
     """The results of all checks, up to the first failure that makes further checks impossible."""
     yield Check("versions", "ok", ", ".join(_versions()))
     try:
@@ -103,7 +120,7 @@ def _checks(project_dir: Path, profiles_dir: Path | None, target: str | None, ev
     if on_databricks and not any(check.state == "fails" for check in rights):
         yield from drive(handle, examine_engine(client, scratch, credentials.time_zone))
     if not any(check.state == "fails" for check in rights):
-        yield from _inputs(handle, client, project_dir, every)
+        yield from _inputs(handle, client, project_dir, every, repair)
 
 
 def _versions() -> Iterator[str]:
@@ -115,7 +132,7 @@ def _versions() -> Iterator[str]:
             continue
 
 
-def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | None) -> Iterator[Check]:
+def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | None, repair: Repair | None) -> Iterator[Check]:
     try:
         manifest, _ = artifacts(target_folder(project_dir))
     except SchemaFileError as problem:
@@ -129,20 +146,21 @@ def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | N
         for node in manifest["nodes"].values()
         if node["resource_type"] == "model" and node["config"].get("materialized") == "idivm"
     ]
+    inputs = {found["unique_id"]: found for node in models for found in keys.inputs(node).values()}
+    if repair is not None:
+        yield from repair(handle, client, inputs, manifest)
     there = {name: columns for node in models for name, columns in _found_keys(handle, client, node).items()}
-    seen: set[str] = set()
-    for node in models:
-        for found in keys.inputs(node).values():
-            if found["unique_id"] in seen:
-                continue
-            seen.add(found["unique_id"])
-            declared = [", ".join(each.columns) for each in keys.declared(found)]
-            name = next(iter(relation_names(found)))
+    for found in inputs.values():
+        name = next(iter(relation_names(found)))
+        try:
             if found.get("config", {}).get("materialized") != "idivm":
+                declared = [", ".join(each.columns) for each in keys.declared(found)]
                 of_data = next((there[each] for each in relation_names(found) if each in there), ())
                 yield drive(handle, examine_input(client, name, written_name(found), declared, every, of_data))
             ignored = (*keys.ignored(found), *dropped(found, project_dir))
             yield from drive(handle, examine_keys(client, name, written_name(found), keys.declared(found), ignored))
+        except EngineFailure as failure:
+            yield Check(f"input {written_name(found)}", "fails", failure.first_line, "grant SELECT on it")
     yield from (Check(f"key {each.what}", "warning", each.why, each.do) for each in keys.unused())
 
 

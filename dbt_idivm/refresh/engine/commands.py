@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -84,6 +85,12 @@ class Commands:
 
     def properties(self, table: str) -> Statement:
         return Statement(f"SHOW TBLPROPERTIES {self._name(table)}", "metadata", f"properties of {table}")
+
+    def set_properties(self, table: str, properties: Mapping[str, str]) -> Statement:
+        pairs = [exp.Property(this=exp.Literal.string(key), value=exp.Literal.string(value)) for key, value in properties.items()]
+        action = exp.AlterSet(expressions=[exp.Properties(expressions=pairs)])
+        tree = exp.Alter(this=self.dialect.table(table, None), kind="TABLE", actions=[action])
+        return Statement(self.dialect.sql(tree, pretty=False), "metadata", f"set properties of {table}", fetch=False)
 
     def unset_properties(self, table: str, keys: tuple[str, ...]) -> Statement:
         listed = ", ".join(self.dialect.string_sql(key) for key in keys)

@@ -101,7 +101,7 @@ def examine_input(
             what,
             "warning",
             "has no change data feed: models that read it are rebuilt when it changes",
-            f"ALTER TABLE {client.dialect.relation_sql(relation)} SET TBLPROPERTIES ('{FEED}' = 'true')",
+            f"{client.commands.set_properties(relation, {FEED: 'true'}).sql}; `idivm doctor --fix` does this for all sources",
         )
     kept = facts.kept
     if every is not None and kept is not None and kept < 2 * every:
