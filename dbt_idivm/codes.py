@@ -462,9 +462,10 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-303",
         "unsupported",
-        "{source} has no change data feed",
+        "{source} has no change data feed (run `idivm doctor --fix`)",
         "without the feed a refresh cannot know which rows changed between two versions",
-        "run ALTER TABLE {source} SET TBLPROPERTIES (delta.enableChangeDataFeed = true), " + _REBUILD,
+        "run `idivm doctor --fix`, which shows the statement for each source before it runs it, or run ALTER TABLE {source} "
+        "SET TBLPROPERTIES (delta.enableChangeDataFeed = true), " + _REBUILD,
     ),
     ErrorCode(
         "IDIVM-304",

@@ -140,7 +140,7 @@ def finding(code: str | int, place: Place | None = None, *, model: str | None = 
     """A finding with this code (`204` or `"IDIVM-204"`). Raises KeyError if its texts need other `details`.
 
     >>> finding(303, source="main.orders").summary
-    'IDIVM-303 main.orders has no change data feed'
+    'IDIVM-303 main.orders has no change data feed (run `idivm doctor --fix`)'
     """
     entry = BY_CODE[code if isinstance(code, str) else f"IDIVM-{code}"]
     missing = entry.fields - details.keys()
