@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 .DEFAULT_GOAL := help
 # Another Spark on this machine is none of ours.
 unexport SPARK_HOME SPARK_CONF_DIR PYSPARK_SUBMIT_ARGS PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON
-.PHONY: help test test-begins deep near spark property faults soak conformance packages databricks wheel versions demo integration bench bench-full lint check docs clean java
+.PHONY: help test test-begins deep near spark property faults soak conformance packages databricks wheel dist wheelhouse sbom versions demo integration bench bench-full lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
@@ -68,6 +68,35 @@ databricks: java $(VENV)/.databricks $(VENV)/.jars ## projects over dbt-databric
 wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it with pip and uv on each Python from 3.11 on that is here, and use it
 	$(BIN)/python -m hatchling build -d dist
 	$(BIN)/python -m pytest tests/install --from-index -rs $(PYTEST_ARGS)
+
+dist: $(BIN)/python ## the sdist and the wheel of a release, into dist/
+	@$(INSTALL) 'hatchling>=1.27'
+	rm -f dist/*.whl dist/*.tar.gz
+	$(BIN)/python -m hatchling build -d dist
+
+# What a user installs, so without the constraints. `pip wheel` builds the packages that have no wheel: pyspark, for one.
+WHEELHOUSE := dist/wheelhouse
+wheelhouse: $(BIN)/python ## a wheel of each package that [embedded] needs, into dist/wheelhouse; install them without an index, and use them
+	rm -rf $(WHEELHOUSE) $(VENV)/wheelhouse
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check -w $(WHEELHOUSE) '.[embedded]'
+	$(PYTHON) -m venv $(VENV)/wheelhouse
+	$(VENV)/wheelhouse/bin/python -m pip install --quiet --disable-pip-version-check --no-index --find-links $(WHEELHOUSE) 'dbt-idivm[embedded]'
+	$(VENV)/wheelhouse/bin/python -m pip check
+	$(VENV)/wheelhouse/bin/idivm --version
+	$(VENV)/wheelhouse/bin/idivm explain tests/install/order_names/model.sql --schema tests/install/order_names/schema.yml > $(VENV)/wheelhouse/explained.txt
+	@grep -q '^MERGE INTO' $(VENV)/wheelhouse/explained.txt || { cat $(VENV)/wheelhouse/explained.txt; exit 1; }
+	@echo "$$(ls $(WHEELHOUSE) | wc -l) wheels, $$(du -sh $(WHEELHOUSE) | cut -f1), with $$(ls $(WHEELHOUSE) | grep -i '^dbt_core-')"
+	@touch $(VENV)/.wheelhouse
+
+$(VENV)/.wheelhouse: pyproject.toml
+	@$(MAKE) --no-print-directory wheelhouse
+
+sbom: $(VENV)/.wheelhouse ## what the extra [embedded] installs: a bill of materials (CycloneDX) and a table of licences, into dist/sbom
+	@$(PYTHON) -m venv $(VENV)/sbom
+	@$(VENV)/sbom/bin/python -m pip install --quiet --disable-pip-version-check 'cyclonedx-bom>=7' 'pip-licenses>=5'
+	mkdir -p dist/sbom
+	$(VENV)/sbom/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-format JSON --output-file dist/sbom/sbom.cdx.json $(VENV)/wheelhouse/bin/python
+	$(VENV)/sbom/bin/pip-licenses --python $(VENV)/wheelhouse/bin/python --format markdown --with-urls --output-file dist/sbom/licences.md
 
 versions: java $(VENV)/.dev $(VENV)/.jars ## the tests with the lowest and the highest declared versions, in new environments, and over servers of other Sparks; ARGS="only=servers conformance=whole"
 	$(BIN)/python tests/install/versions.py $(VENV)/versions $(PYTHON) $(PYTHON_NEWEST) $(ARGS)

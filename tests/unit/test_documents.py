@@ -52,6 +52,8 @@ MADE = (
     "order_names.sql",
     "server.json",
     "packages.yml",
+    "sbom.cdx.json",
+    "licences.md",
 )
 FILE = re.compile(r"`([\w./*-]+\.(?:py|md|sql|yml|txt|toml|json|scala))(?:::(\w+))?`")
 LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([\w-]+))?\)")
