@@ -91,6 +91,7 @@ def test_metadata(built: Any) -> None:
         "[console_scripts]",
         "idivm = dbt_idivm.cli:main",
         "[idivm.commands]",
+        "adopt = dbt.adapters.idivm.adopt_command:adopt_command",
         "doctor = dbt.adapters.idivm.doctor:doctor_command",
         "down = dbt.adapters.idivm.warm_commands:down_command",
         "plan = dbt.adapters.idivm.forecasts:plan_command",
