@@ -26,6 +26,7 @@ from dbt.adapters.idivm.source_feeds import switch_feeds_on
 from dbt_idivm.artifacts import artifacts
 from dbt_idivm.declared_keys import KeyIndex, Node, relation_names, written_name
 from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.engine import Engine
 from dbt_idivm.refresh.engine.steps import EngineFailure
 from dbt_idivm.refresh.upkeep.examine import Check, examine_input, examine_keys, examine_rights, found_keys
 from dbt_idivm.refresh.upkeep.examine_engine import examine_engine
@@ -49,7 +50,7 @@ _STYLES = {"ok": "green", "warning": "yellow", "fails": "bold red"}
 _EVERY = re.compile(r"(\d+)([mhd])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 # What is done with the inputs before they are looked at: over a connection, the inputs of maintained models, and dbt's graph.
-Repair = Callable[[Any, Client, Mapping[str, Node], Node], Iterator[Check]]
+Repair = Callable[[Any, Engine, Mapping[str, Node], Node], Iterator[Check]]
 
 
 @click.command("doctor")
@@ -148,7 +149,7 @@ def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | N
     ]
     inputs = {found["unique_id"]: found for node in models for found in keys.inputs(node).values()}
     if repair is not None:
-        yield from repair(handle, client, inputs, manifest)
+        yield from repair(handle, client.engine, inputs, manifest)
     there = {name: columns for node in models for name, columns in _found_keys(handle, client, node).items()}
     for found in inputs.values():
         name = next(iter(relation_names(found)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -11,6 +11,7 @@ import click
 from dbt.adapters.idivm.drive import drive
 from dbt_idivm.declared_keys import KINDS, Node, relation_names, written_name
 from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.engine import Engine
 from dbt_idivm.refresh.upkeep.examine import Check
 from dbt_idivm.refresh.upkeep.feeds import FeedOff, feeds_off, switch_on, switch_on_statement
 
@@ -21,20 +22,19 @@ _COSTS = (
 
 
 def switch_feeds_on(
-    handle: Any, client: Client, inputs: Mapping[str, Node], manifest: Node, *, is_agreed: bool
+    handle: Any, engine: Engine, inputs: Mapping[str, Node], manifest: Node, *, is_agreed: bool
 ) -> Iterator[Check]:
     """Switch on the feeds of the tables behind `inputs` that have none, and yield the result for each.
 
     It prints the statements first. They are run if `is_agreed`, or after a question if this is a terminal; otherwise nothing is
     changed. Tables that nothing can be done about are printed with the reason.
     """
-    made_by = _made_by_dbt(manifest)
+    client, made_by = Client(engine), _made_by_dbt(manifest)
     found = [each for node in inputs.values() for each in _feeds_off(handle, client, node, made_by)]
-    can = list({each.table: each for each in reversed(found) if each.table}.values())[::-1]
-    _print_plan(client, can, list(dict.fromkeys(each for each in found if not each.table)))
+    can = _first_of_each_table(found)
+    _print_plan(client, can, [each for each in dict.fromkeys(found) if not each.table])
     if can and (is_agreed or _is_confirmed(len(can))):
-        fresh = Client(client.engine)  # the one above has looked at the tables, and would remember them
-        results = [drive(handle, switch_on(fresh, each)) for each in can]
+        results = [drive(handle, switch_on(client, each)) for each in can]
         yield from results
         if any(each.state == "ok" for each in results):
             click.echo("The next run of each model that reads one of these tables rebuilds it once more. Later runs maintain it.")
@@ -48,6 +48,15 @@ def _made_by_dbt(manifest: Node) -> dict[str, Node]:
 def _feeds_off(handle: Any, client: Client, node: Node, made_by: Mapping[str, Node]) -> tuple[FeedOff, ...]:
     found: tuple[FeedOff, ...] = drive(handle, feeds_off(client, next(relation_names(node)), written_name(node), made_by))
     return found
+
+
+def _first_of_each_table(found: Iterable[FeedOff]) -> list[FeedOff]:
+    """Those whose feed can be switched on. Two inputs may lead to one table."""
+    tables: dict[str, FeedOff] = {}
+    for each in found:
+        if each.table:
+            tables.setdefault(each.table, each)
+    return list(tables.values())
 
 
 def _print_plan(client: Client, can: Collection[FeedOff], cannot: Collection[FeedOff]) -> None:
