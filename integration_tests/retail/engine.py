@@ -19,9 +19,10 @@ def credentials_of(project: Path, target: str | None) -> Any:
 def remove_earlier(project: Path, credentials: Any) -> None:
     """Remove what an earlier run left in the project's folder; refused while another process works there."""
     from dbt.adapters.idivm.lock import hold_lock
+    from dbt.adapters.idivm.state_folder import make_state_folder
 
     state = Path(credentials.state_dir)
-    state.mkdir(parents=True, exist_ok=True)
+    make_state_folder(state)
     lock = hold_lock(state)
     try:
         for folder in (state, project / "target", project / "logs"):

@@ -55,7 +55,7 @@ def test_console_is_dbt_s_alone_and_tables_outlive_the_process(alone: Path) -> N
     litter = {path.name for path in alone.iterdir()} & {"derby.log", "metastore_db", "spark-warehouse"}
     assert not litter
     kept = {path.name for path in (alone / ".idivm").iterdir()}
-    assert {"metastore_db", "warehouse", "spark.log", "derby.log"} <= kept
+    assert {".gitignore", "metastore_db", "warehouse", "spark.log", "derby.log"} <= kept
     # logs, artifacts, tables, the catalog's database
     found = [path for path in alone.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
     assert found == [alone / "profiles.yml"]

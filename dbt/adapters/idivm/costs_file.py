@@ -11,6 +11,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
+from dbt.adapters.idivm.state_folder import make_state_folder
 from dbt_idivm.cost.experience import VERSION, Experience, read
 from dbt_idivm.replaced_file import replace_file
 
@@ -67,5 +68,5 @@ class CostsFile:
         kept = {name: each for name, each in others.items() if name != self.engine} if isinstance(others, dict) else {}
         engines = dict(list(kept.items())[-(_MOST_ENGINES - 1) :])
         text = json.dumps({"version": VERSION, "engines": {**engines, self.engine: experience.json()}}, indent=1)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_state_folder(self.path.parent)
         replace_file(self.path, text.encode("utf-8"))

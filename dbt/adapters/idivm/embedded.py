@@ -25,6 +25,7 @@ from dbt.adapters.idivm.jars import delta_jars
 from dbt.adapters.idivm.java import check_java
 from dbt.adapters.idivm.lock import hold_lock
 from dbt.adapters.idivm.spark_handle import quiet_pyspark
+from dbt.adapters.idivm.state_folder import make_state_folder
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -118,7 +119,7 @@ def _launch(credentials: IdivmCredentials) -> SparkSession:
     # Spark's Python workers must run this Python version; pyspark would take the first python3 on PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     state_dir = credentials.state_folder
-    state_dir.mkdir(parents=True, exist_ok=True)
+    make_state_folder(state_dir)
     jars = resolve_jars(credentials)
     lock = hold_lock(state_dir) if credentials.catalog == "hive" else None
     conf = _spark_conf(credentials, state_dir, jars)

@@ -33,6 +33,7 @@ from dbt.adapters.idivm.__version__ import version
 from dbt.adapters.idivm.credentials import FIXED, TIME_ZONE, ConnectionMethod, seconds_of
 from dbt.adapters.idivm.extras import install_advice, missing_module
 from dbt.adapters.idivm.lock import is_locked, share
+from dbt.adapters.idivm.state_folder import make_state_folder
 
 if TYPE_CHECKING:
     from dbt.adapters.idivm.connect import ConnectConnection
@@ -156,7 +157,7 @@ def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
     if missing := missing_module("spark-connect"):
         raise DbtRuntimeError(f"A Spark that stays needs the package {missing}. {install_advice('spark-connect')}")
     state_dir = credentials.state_folder
-    state_dir.mkdir(parents=True, exist_ok=True)
+    make_state_folder(state_dir)
     given = {
         "credentials": {**credentials.to_dict(omit_none=True), "server_side_parameters": credentials.server_side_parameters},
         "idle_seconds": idle_seconds,

@@ -112,8 +112,9 @@ def credentials_of(project: Path) -> Any:
 def remove_earlier(project: Path, state_dir: Path) -> None:
     """Remove what an earlier run left in the project's own folder; refused while another process works there."""
     from dbt.adapters.idivm.lock import hold_lock
+    from dbt.adapters.idivm.state_folder import make_state_folder
 
-    state_dir.mkdir(parents=True, exist_ok=True)
+    make_state_folder(state_dir)
     lock = hold_lock(state_dir)
     try:
         for folder in (state_dir, project / "target", project / "logs"):
