@@ -13,7 +13,7 @@ import yaml
 pytestmark = pytest.mark.deep
 
 EMBEDDED, THRIFT = "1", "2"
-INSTALL_PYSPARK = "Install with: pip install 'delta-spark==4.4.0' 'pyspark<4.2,>=4.0.1'"
+INSTALL_PYSPARK = "Install with: pip install 'delta-spark==4.4.0' 'pyspark[connect]<4.2,>=4.0.1'"
 INSTALL_PYHIVE = "Install with: pip install 'dbt-spark[pyhive]'"
 
 

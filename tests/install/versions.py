@@ -93,9 +93,9 @@ def declared() -> list[str]:
 
 
 def lowest(environment: Environment) -> None:
-    """`dbt-core>=1.11.2,<1.13` -> `dbt-core==1.11.2`"""
+    """`pyspark[connect]>=4.0.1,<4.2` -> `pyspark==4.0.1`: a constraint has no extras."""
     bounds = environment.folder / "bounds.txt"
-    bounds.write_text("\n".join(re.split("[,<]", each.replace(">=", "=="))[0] for each in declared()))
+    bounds.write_text("\n".join(re.split("[,<]", re.sub(r"\[.*\]", "", each).replace(">=", "=="))[0] for each in declared()))
     environment.pip("-c", str(bounds), "-e", ".[dev]")
 
 

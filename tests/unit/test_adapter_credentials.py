@@ -121,7 +121,10 @@ def test_what_is_no_address_of_a_server(host: str) -> None:
 
 @pytest.mark.parametrize(
     "method, missing",
-    [("session", "pyspark"), ("http", "thrift"), ("thrift", "thrift_sasl"), ("connect", "pyspark"), ("connect", "grpc")],
+    [
+        *(("session", "pyspark"), ("http", "thrift"), ("thrift", "thrift_sasl")),
+        *(("connect", module) for module in ("pyspark", "grpc", "google.rpc", "pandas")),
+    ],
 )
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, method: str, missing: str) -> None:
     monkeypatch.setattr(extras, "find_spec", lambda module: None if module == missing else module)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from importlib.metadata import requires
+from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 
 # extra → the modules that it needs. PyHive alone does not install the packages that it needs to connect to a server.
 MODULES = {
     "pyspark": ("pyspark",),
     "pyhive": ("pyhive", "thrift", "thrift_sasl"),
-    "spark-connect": ("pyspark", "grpc", "grpc_status", "pyarrow", "pandas"),
+    "spark-connect": ("pyspark", "grpc", "grpc_status", "google.rpc", "pyarrow", "pandas"),
 }
 
 
 def missing_module(extra: str) -> str | None:
     """The first module of an extra that cannot be imported here; None if all can."""
-    return next((module for module in MODULES[extra] if find_spec(module) is None), None)
+    modules = MODULES[extra]
+    if extra == "spark-connect" and _asks_for("zstandard"):
+        modules += ("zstandard",)
+    return next((module for module in modules if not _is_here(module)), None)
 
 
 def install_advice(extra: str) -> str:
@@ -25,3 +28,20 @@ def install_advice(extra: str) -> str:
     declared = (text.partition(";") for text in requires("dbt-idivm") or ())
     packages = [name.strip() for name, _, marker in declared if marker.replace('"', "'").strip() == f"extra == '{extra}'"]
     return "Install with: pip install " + " ".join(f"'{package}'" for package in packages)
+
+
+def _is_here(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # nor is the package around it
+        return False
+
+
+def _asks_for(package: str) -> bool:
+    """Whether the installed pyspark asks for the package: since 4.1 its client needs zstandard."""
+    for distribution in ("pyspark", "pyspark-client"):
+        try:
+            return any(each.startswith(package) for each in requires(distribution) or ())
+        except PackageNotFoundError:
+            continue
+    return False

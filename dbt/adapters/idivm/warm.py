@@ -105,7 +105,10 @@ def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
     state_dir = credentials.state_folder
     if not credentials.keep_warm and not (state_dir / "server.lock").exists():
         return None
-    if credentials.catalog != "hive" or _has_spark() or missing_module("spark-connect"):
+    if credentials.catalog != "hive" or _has_spark():
+        return None
+    if missing := missing_module("spark-connect"):
+        _say_what_is_missing(credentials, missing)
         return None
     if (
         credentials.keep_warm
@@ -155,7 +158,7 @@ def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
 def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
     """Start a server in the background and wait until it can be used. Raises DbtRuntimeError if it does not start."""
     if missing := missing_module("spark-connect"):
-        raise DbtRuntimeError(f"A Spark that stays needs the package {missing}. {install_advice('spark-connect')}")
+        raise DbtRuntimeError(_needed(missing))
     state_dir = credentials.state_folder
     make_state_folder(state_dir)
     given = {
@@ -219,6 +222,18 @@ def stop_server(state_dir: Path, force: bool) -> bool:
 def is_used(state_dir: Path) -> bool:
     """Whether a process is attached to the folder's server."""
     return is_locked(state_dir / "clients.lock")
+
+
+def _needed(missing: str) -> str:
+    return f"A Spark that stays needs the package {missing}. {install_advice('spark-connect')}"
+
+
+def _say_what_is_missing(credentials: IdivmCredentials, missing: str) -> None:
+    """Warn that this process starts its own Spark. Raises DbtRuntimeError if it cannot, because a server holds the catalog."""
+    if is_locked(credentials.state_folder / "server.lock"):
+        raise DbtRuntimeError(f"{_needed(missing)}. Or stop the one that runs for this project: `idivm down`")
+    if credentials.keep_warm and not os.environ.get("CI"):
+        logger.warning(f"keep_warm: {_needed(missing)}")
 
 
 def _attach(state_dir: Path) -> None:
