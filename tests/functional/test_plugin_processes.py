@@ -49,6 +49,7 @@ def test_console_is_dbt_s_alone_and_tables_outlive_the_process(alone: Path) -> N
     assert first.returncode == 0, first.stdout
     assert second.returncode == 0, second.stdout
     assert first.stderr == second.stderr == ""
+    assert first.stdout.count("Starting Spark (15 to 25 s)") == 1
     foreign = [line for line in first.stdout.splitlines() if not DBT_LINE.match(line)]
     assert not foreign
     assert "| 2 |" in second.stdout

@@ -37,7 +37,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("CI", raising=False)
-    monkeypatch.setattr(warm, "_has_spark", lambda: False)
+    monkeypatch.setattr(warm, "has_spark", lambda: False)
     (tmp_path / ".idivm").mkdir()
     return tmp_path
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,13 @@ from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.idivm.credentials import ConnectionMethod, IdivmCredentials
-from dbt.adapters.idivm.embedded import new_session
+from dbt.adapters.idivm.embedded import new_session, starting
 from dbt.adapters.idivm.engine_errors import engine_message, has_stack_trace, is_engine_exception
 from dbt.adapters.idivm.own_type import LikeSpark
 from dbt.adapters.idivm.results import columns_and_rows, is_without_result
 from dbt.adapters.idivm.session import EmbeddedConnection, without_sql
-from dbt.adapters.idivm.spark_handle import SparkConnection
+from dbt.adapters.idivm.spark_handle import SparkConnection, has_spark
+from dbt.adapters.idivm.waiting import waiting
 from dbt.adapters.idivm.warm import attached
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from dbt_idivm.refresh.protocol import Rows, Statement
 
 logger = AdapterLogger("Idivm")
+_opening = threading.Lock()  # the threads of a run say once that Spark starts
 
 
 class IdivmConnectionManager(SparkConnectionManager):
@@ -40,7 +43,7 @@ class IdivmConnectionManager(SparkConnectionManager):
         if connection.state == ConnectionState.OPEN:
             return connection
         if credentials.is_embedded:
-            connection.handle = attached(credentials) or EmbeddedConnection(new_session(credentials))
+            connection.handle = embedded(credentials)
         elif credentials.method == ConnectionMethod.CONNECT:
             connection.handle = connected(credentials)
         else:
@@ -133,6 +136,18 @@ class IdivmConnectionManager(SparkConnectionManager):
         """
         handle = self.get_thread_connection().handle
         return handle.tasks if isinstance(handle, SparkConnection) else lambda: None
+
+
+def embedded(credentials: IdivmCredentials) -> SparkConnection:
+    """A session of the Spark that stays, or of the one in this process, which is started if it does not run."""
+    with _opening:
+        handle = attached(credentials)
+        if handle is not None:
+            return handle
+        if not has_spark():
+            with waiting(starting()):
+                return EmbeddedConnection(new_session(credentials))
+    return EmbeddedConnection(new_session(credentials))
 
 
 def connected(credentials: IdivmCredentials) -> SparkConnection:

@@ -21,7 +21,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.idivm.archive import class_archive
 from dbt.adapters.idivm.extras import install_advice, missing_module
-from dbt.adapters.idivm.jars import delta_jars
+from dbt.adapters.idivm.jars import are_resolved, delta_jars
 from dbt.adapters.idivm.java import check_java
 from dbt.adapters.idivm.lock import hold_lock
 from dbt.adapters.idivm.spark_handle import quiet_pyspark
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from dbt.adapters.idivm.credentials import IdivmCredentials
 
-__all__ = ["check_java", "new_session", "resolve_jars", "start"]
+__all__ = ["check_java", "new_session", "resolve_jars", "start", "starting"]
 
 logger = AdapterLogger("Idivm")
 _starting = threading.Lock()
@@ -93,6 +93,11 @@ def start(credentials: IdivmCredentials) -> SparkSession:
         if SparkContext._active_spark_context is not None:
             return _checked(SparkSession.builder.getOrCreate())
         return _launch(credentials)
+
+
+def starting() -> str:
+    """What is said when a Spark starts. Raises DbtRuntimeError if pyspark or delta-spark is not installed."""
+    return "Starting Spark (15 to 25 s)" if are_resolved() else "Downloading the Delta JARs, once, and starting Spark"
 
 
 def resolve_jars(credentials: IdivmCredentials | None = None) -> list[str]:

@@ -58,6 +58,11 @@ def delta_jars(parameters: Mapping[str, str]) -> list[str]:
     return known
 
 
+def are_resolved() -> bool:
+    """Whether the JARs are on this machine, so that no network is needed."""
+    return _remembered(_memory_file(delta_coordinates())) is not None
+
+
 def _memory_file(coordinates: str) -> Path:
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(cache, "dbt-idivm", re.sub(r"[^\w.-]", "_", coordinates) + ".json")

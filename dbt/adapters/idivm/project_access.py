@@ -13,6 +13,7 @@ import click
 from dbt_common.context import set_invocation_context
 from dbt_common.exceptions import DbtBaseException
 
+from dbt.adapters.idivm.waiting import on_stderr
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.target_folder import target_path_of_environment
@@ -66,7 +67,8 @@ def connect(credentials: Any) -> Any:
     """A connection, without creating anything. Raises dbt's and the engine's errors."""
     from dbt.adapters.factory import get_adapter_class_by_name
 
-    return get_adapter_class_by_name(credentials.type).ConnectionManager.opened(credentials)
+    with on_stderr():
+        return get_adapter_class_by_name(credentials.type).ConnectionManager.opened(credentials)
 
 
 def open_handle(credentials: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from decimal import Decimal
@@ -136,6 +137,12 @@ def literal(value: object) -> str:
         return f"'{value.isoformat(sep=' ')}'"
     text = str(value).replace("\\", "\\\\").replace("'", "\\'")
     return f"'{text}'"
+
+
+def has_spark() -> bool:
+    """Whether a Spark runs in this process."""
+    context: Any = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    return context is not None and context._active_spark_context is not None
 
 
 def quiet_pyspark() -> None:

@@ -24,16 +24,19 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.idivm.__version__ import version
 from dbt.adapters.idivm.credentials import FIXED, TIME_ZONE, ConnectionMethod, seconds_of
+from dbt.adapters.idivm.embedded import starting
 from dbt.adapters.idivm.extras import install_advice, missing_module
 from dbt.adapters.idivm.lock import is_locked, share
+from dbt.adapters.idivm.spark_handle import has_spark
 from dbt.adapters.idivm.state_folder import make_state_folder
+from dbt.adapters.idivm.waiting import waiting
 
 if TYPE_CHECKING:
     from dbt.adapters.idivm.connect import ConnectConnection
@@ -105,7 +108,7 @@ def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
     state_dir = credentials.state_folder
     if not credentials.keep_warm and not (state_dir / "server.lock").exists():
         return None
-    if credentials.catalog != "hive" or _has_spark():
+    if credentials.catalog != "hive" or has_spark():
         return None
     if missing := missing_module("spark-connect"):
         _say_what_is_missing(credentials, missing)
@@ -117,7 +120,9 @@ def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
         and not is_locked(state_dir / "lock")
     ):
         try:
-            start_server(credentials, seconds_of(credentials.keep_warm))
+            seconds = seconds_of(credentials.keep_warm)
+            with waiting(f"{starting()}, kept for {time_text(seconds)} after its last use"):
+                start_server(credentials, seconds)
         except DbtRuntimeError as problem:
             logger.warning(f"keep_warm: {problem.msg}")
     if not (state_dir / "server.lock").exists():
@@ -219,6 +224,11 @@ def stop_server(state_dir: Path, force: bool) -> bool:
     return True
 
 
+def time_text(seconds: float) -> str:
+    """`90 s`, or `15 min` if it is two minutes or more."""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
 def is_used(state_dir: Path) -> bool:
     """Whether a process is attached to the folder's server."""
     return is_locked(state_dir / "clients.lock")
@@ -246,8 +256,3 @@ def _detach(state_dir: Path) -> None:
     descriptor = _attached.pop(str(state_dir), None)
     if descriptor is not None:
         os.close(descriptor)
-
-
-def _has_spark() -> bool:
-    context: Any = getattr(sys.modules.get("pyspark"), "SparkContext", None)
-    return context is not None and context._active_spark_context is not None

@@ -9,8 +9,10 @@ import click
 from rich.console import Console
 
 from dbt.adapters.idivm.credentials import IdivmCredentials, seconds_of
+from dbt.adapters.idivm.embedded import starting
 from dbt.adapters.idivm.project_access import credentials_of, plain_errors, project_options
-from dbt.adapters.idivm.warm import Server, is_used, made_of, start_server, stop_server
+from dbt.adapters.idivm.waiting import on_stderr, waiting
+from dbt.adapters.idivm.warm import Server, is_used, made_of, start_server, stop_server, time_text
 
 console = Console(highlight=False)
 
@@ -28,7 +30,8 @@ def up_command(project_dir: Path, profiles_dir: Path | None, target: str | None,
         state_dir = credentials.state_folder
         if Server.in_folder(state_dir) is None:
             began = time.monotonic()
-            start_server(credentials, seconds)
+            with on_stderr(), waiting(f"{starting()}, kept for {time_text(seconds)} after its last use"):
+                start_server(credentials, seconds)
             console.print(f"Spark has started in {time.monotonic() - began:.0f} s.")
         _show(state_dir, credentials)
 
@@ -61,17 +64,13 @@ def _show(state_dir: Path, credentials: IdivmCredentials) -> bool:
     use = "in use" if is_used(state_dir) else "idle"
     console.print(
         f"Spark runs in the background: process {server.pid}, port {server.port} of this machine, {use}, for "
-        f"{_time(time.time() - server.started)}. It ends after {_time(server.idle_seconds)} without use, or by "
+        f"{time_text(time.time() - server.started)}. It ends after {time_text(server.idle_seconds)} without use, or by "
         "`idivm down`.",
         soft_wrap=True,
     )
     if server.made_of != made_of(credentials):
         console.print("It was started by another version or with other settings of the profile, so dbt does not attach to it.")
     return True
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def _embedded(project_dir: Path, profiles_dir: Path | None, target: str | None) -> IdivmCredentials:
