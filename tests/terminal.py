@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import select
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,6 +20,15 @@ class Terminal:
     def __init__(self) -> None:
         self._master, self.side = os.openpty()
         self.written = ""
+
+    def wait(self, process: subprocess.Popen[str]) -> list[str]:
+        """The lines that are seen when a program has ended whose input and output are this terminal."""
+        os.close(self.side)
+        while process.poll() is None:
+            self.read(0.2)
+        shown = self.screen
+        self.close()
+        return shown
 
     def close(self) -> None:
         for each in (self._master, self.side):

@@ -20,8 +20,10 @@ def remove_earlier(project: Path, credentials: Any) -> None:
     """Remove what an earlier run left in the project's folder; refused while another process works there."""
     from dbt.adapters.idivm.lock import hold_lock
     from dbt.adapters.idivm.state_folder import make_state_folder
+    from dbt.adapters.idivm.warm import stop_server
 
     state = Path(credentials.state_dir)
+    stop_server(state, force=False)
     make_state_folder(state)
     lock = hold_lock(state)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.terminal import Terminal
 
 pytestmark = pytest.mark.deep
 
@@ -38,24 +41,34 @@ class Warm:
         target = {"type": "idivm", "schema": "main", "driver_memory": "1g", **settings}
         (self.folder / "profiles.yml").write_text(json.dumps({"warm": {"target": "dev", "outputs": {"dev": target}}}))
 
-    def start(self, code: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    def start(self, code: str, *arguments: str, at: Terminal | None = None, **environment: str) -> subprocess.Popen[str]:
         known = {
             **{key: value for key, value in os.environ.items() if key != "CI"},
             "PYTHONPATH": str(ROOT),
             "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
             **environment,
         }
+        streams = (subprocess.PIPE if at is None else at.side, subprocess.STDOUT if at is None else at.side)
         return subprocess.Popen(
             [sys.executable, "-c", code, *arguments],
             cwd=self.folder,
             env=known,
             text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL if at is None else at.side,
+            stdout=streams[0],
+            stderr=streams[1],
         )
 
     def run(self, code: str, *arguments: str, fails: bool = False, **environment: str) -> str:
         return ended(self.start(code, *arguments, **environment), fails)
+
+    def at_terminal(self, code: str, *arguments: str, **environment: str) -> str:
+        """What is seen when somebody gives the command at a terminal."""
+        terminal = Terminal()
+        process = self.start(code, *arguments, at=terminal, **{"TERM": "xterm", "COLUMNS": "200", "NO_COLOR": "", **environment})
+        shown = "\n".join(terminal.wait(process))
+        assert process.returncode == 0, shown
+        return shown
 
     def server(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.state / "server.json").read_text())
@@ -162,3 +175,61 @@ def test_keep_warm(warm: Warm) -> None:
     server = warm.server()
     assert "1 row" in warm.run(IDIVM, "sql", "select 1 as one") and warm.server() == server
     assert "Spark has ended" in warm.run(IDIVM, "down")
+
+
+def test_the_first_command_at_a_terminal_starts_a_spark_that_stays(warm: Warm) -> None:
+    source = "create table t using delta tblproperties (delta.enableChangeDataFeed = true) as select 1 as id, 1 as n"
+    first = warm.at_terminal(IDIVM, "sql", source)
+    said = "Starting Spark (15 to 25 s), kept for 15 min after its last use; `keep_warm: off` in the profile switches that off"
+    assert first.count(said) == 1, first
+    server = warm.server()
+    assert server["automatic"] and server["idle_seconds"] == 900
+    second = warm.at_terminal(DBT, "run")
+    assert "PASS=2" in second and "Starting Spark" not in second, second
+    assert "1 row" in warm.run(IDIVM, "sql", "select * from t") and warm.server() == server  # in a pipe, too
+    assert "It ends after 30 min without use" in warm.run(IDIVM, "up")
+    assert warm.server() == {**server, "idle_seconds": 1800, "automatic": False}
+    warm.run(IDIVM, "down")
+
+
+@pytest.mark.long
+def test_who_starts_none(warm: Warm) -> None:
+    assert "1 row" in warm.run(IDIVM, "sql", "select 1 as one")
+    assert "1 row" in warm.at_terminal(IDIVM, "sql", "select 1 as one", CI="true")
+    assert not (warm.state / "server.json").exists()
+    warm.profile(keep_warm=False)  # YAML's `off`
+    shown = warm.at_terminal(DBT, "show", "--inline", "select 1 as one")
+    assert shown.count("Starting Spark (15 to 25 s)\n") == 1, shown
+    assert not (warm.state / "server.json").exists()
+
+
+@pytest.mark.long
+def test_another_setting_replaces_one_that_a_command_has_started(warm: Warm) -> None:
+    warm.at_terminal(IDIVM, "sql", "select 1 as one")
+    before = warm.server()
+    warm.profile(driver_memory="1100m")
+    shown = warm.at_terminal(DBT, "show", "--inline", "select 1 as one")
+    assert "it is replaced" in shown and "Starting Spark" in shown, shown
+    assert warm.server()["pid"] != before["pid"]
+    assert not any(line.split()[0] == str(before["pid"]) for line in warm.processes())
+    warm.profile()
+    assert "1 row" in warm.run(IDIVM, "sql", "select 1 as one")  # in a pipe it is replaced by a Spark of the process
+    eventually(lambda: not warm.processes(), "a process is left")
+
+
+@pytest.mark.long
+def test_it_ends_when_its_folder_is_removed(warm: Warm) -> None:
+    warm.at_terminal(IDIVM, "sql", "select 1 as one")
+    shutil.rmtree(warm.state)
+    assert "1 row" in warm.run(IDIVM, "sql", "select 1 as one")
+    eventually(lambda: not warm.processes(), "a process is left")
+
+
+@pytest.mark.long
+def test_one_that_is_interrupted_while_it_starts_leaves_nothing(warm: Warm) -> None:
+    starting = warm.start(IDIVM, "up")
+    eventually((warm.state / "server.log").exists, "it does not start")
+    starting.send_signal(signal.SIGINT)
+    starting.communicate(timeout=LIMIT)
+    eventually(lambda: not warm.processes(), "a process is left")
+    assert "No Spark is running" in warm.run(IDIVM, "status", fails=True)

@@ -28,6 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     spark = StubSpark()
     monkeypatch.setattr("dbt.adapters.idivm.connections.new_session", lambda credentials: spark.newSession())
     monkeypatch.setattr("dbt.adapters.idivm.connections.EmbeddedConnection", StubConnection)
+    monkeypatch.setattr("dbt.adapters.idivm.connections.attached", lambda _: None)  # pytest -s may be at a terminal
     return Project.in_folder(tmp_path, spark.newSession(), "played")
 
 

@@ -75,6 +75,7 @@ NEEDED = {
 # `sc://name:15002/;token=..;user_id=..`, as in clients of Spark Connect
 CONNECT_URL = re.compile(r"sc://(?P<host>\[[^\]]+\]|[^:/;]+)(:(?P<port>\d+))?/?(;(?P<parameters>.*))?")
 CONNECT_PORT = 15002
+OFF = "off"  # of keep_warm
 
 
 @dataclass(repr=False)
@@ -92,8 +93,9 @@ class IdivmCredentials(SparkCredentials):
     warehouse_dir: str | None = None
     catalog: Literal["hive", "in-memory"] = "hive"
     driver_memory: str = "3g"
-    # How long a Spark started for this project keeps running after its last use: 90s, 30m, 2h. None: it ends with its process.
-    keep_warm: str | None = None
+    # How long a Spark started for this project keeps running after its last use: 90s, 30m, 2h, or off: it ends with its process.
+    # None: off, but 15 minutes for commands that somebody gives at a terminal.
+    keep_warm: bool | str | None = None
     # Retrying a statement could apply a MERGE twice.
     query_retries: int = 0
     # In seconds. A server itself waits five seconds before it reports that a statement is still running.
@@ -104,8 +106,10 @@ class IdivmCredentials(SparkCredentials):
             self.host = "embedded"
         if not re.fullmatch(r"\d+[mgMG]", self.driver_memory):
             raise DbtRuntimeError(f"driver_memory: '{self.driver_memory}' is not a size such as 3g or 2048m")
-        if self.keep_warm is not None:
-            seconds_of(self.keep_warm)
+        if self.keep_warm is False:  # what YAML makes of `off`
+            self.keep_warm = OFF
+        if self.keep_warm not in (None, OFF):
+            seconds_of(str(self.keep_warm))
         extra = NEEDED.get(self.method)
         if extra and (missing := missing_module(extra)):
             raise DbtRuntimeError(f"method: {self.method} needs the package {missing}. {install_advice(extra)}")

@@ -69,3 +69,9 @@ def line(name: str, label: str, of_refresh: float, of_statement: float, tasks: T
 def is_watched() -> bool:
     """Whether somebody sees the lines as they are written."""
     return sys.stdout.isatty() and not os.environ.get("CI")
+
+
+def is_interactive() -> bool:
+    """Whether somebody gives commands at a terminal: input and output of the process are one, and it is not in CI."""
+    streams = (sys.stdin, sys.__stdout__)  # a command of ours may have redirected sys.stdout
+    return all(each is not None and not each.closed and each.isatty() for each in streams) and not os.environ.get("CI")

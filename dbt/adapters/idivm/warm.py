@@ -30,13 +30,14 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.idivm.__version__ import version
-from dbt.adapters.idivm.credentials import FIXED, TIME_ZONE, ConnectionMethod, seconds_of
-from dbt.adapters.idivm.embedded import starting
+from dbt.adapters.idivm.credentials import FIXED, OFF, TIME_ZONE, ConnectionMethod, seconds_of
+from dbt.adapters.idivm.embedded import check_java, resolve_jars, starting
 from dbt.adapters.idivm.extras import install_advice, missing_module
-from dbt.adapters.idivm.lock import is_locked, share
+from dbt.adapters.idivm.lock import PATIENCE, is_locked, share
+from dbt.adapters.idivm.progress import is_interactive
 from dbt.adapters.idivm.spark_handle import has_spark
 from dbt.adapters.idivm.state_folder import make_state_folder
-from dbt.adapters.idivm.waiting import waiting
+from dbt.adapters.idivm.waiting import say, waiting
 
 if TYPE_CHECKING:
     from dbt.adapters.idivm.connect import ConnectConnection
@@ -44,13 +45,15 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Idivm")
 
+KEPT_SECONDS = 15 * 60
 START_SECONDS = 120
 STOP_SECONDS = 30
 
 
 @dataclass(frozen=True)
 class Server:
-    """A running server. `made_of`: the digest of the versions and settings with which it was started."""
+    """A running server. `made_of`: the digest of the versions and settings with which it was started. `automatic`: a command
+    that needed it has started it, not `idivm up`."""
 
     pid: int
     port: int
@@ -58,18 +61,26 @@ class Server:
     made_of: str
     idle_seconds: int
     started: float  # seconds since 1970
+    automatic: bool = False
 
     @classmethod
     def in_folder(cls, state_dir: Path) -> Server | None:
         """The server of a state folder; None if none runs. Files of a killed server do not count."""
-        if not is_locked(state_dir / "server.lock"):
-            return None
+        found = cls.written(state_dir) if is_locked(state_dir / "server.lock") else None
         try:
-            found = cls(**json.loads((state_dir / "server.json").read_text(encoding="utf-8")))
-            os.kill(found.pid, 0)
-        except (OSError, ValueError, TypeError):  # the server starts or ends now, or has another version
+            if found is not None:
+                os.kill(found.pid, 0)
+        except OSError:
             return None
         return found
+
+    @classmethod
+    def written(cls, state_dir: Path) -> Server | None:
+        """The content of `server.json`; None if the server starts or ends now, or has another version."""
+        try:
+            return cls(**json.loads((state_dir / "server.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
 
     def write(self, state_dir: Path) -> None:
         """Publish the server's data, atomically and readable by the user only."""
@@ -102,29 +113,20 @@ _attached: dict[str, int] = {}
 def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
     """A session of the project's running server; None if no server runs and this process has to start its own Spark.
 
-    With `keep_warm` a server is started, except in continuous integration. Raises DbtRuntimeError for a server of another
-    version or with other settings, because two Sparks cannot share an embedded catalog.
+    A server is started as `kept_for` says. One of another version or with other settings is replaced if a command has started
+    it and nobody uses it. Otherwise it is a DbtRuntimeError, because two Sparks cannot share an embedded catalog.
     """
-    state_dir = credentials.state_folder
-    if not credentials.keep_warm and not (state_dir / "server.lock").exists():
+    state_dir, seconds = credentials.state_folder, kept_for(credentials)
+    if seconds is None and not (state_dir / "server.lock").exists():
         return None
     if credentials.catalog != "hive" or has_spark():
         return None
     if missing := missing_module("spark-connect"):
         _say_what_is_missing(credentials, missing)
         return None
-    if (
-        credentials.keep_warm
-        and not os.environ.get("CI")
-        and not is_locked(state_dir / "server.lock")
-        and not is_locked(state_dir / "lock")
-    ):
-        try:
-            seconds = seconds_of(credentials.keep_warm)
-            with waiting(f"{starting()}, kept for {time_text(seconds)} after its last use"):
-                start_server(credentials, seconds)
-        except DbtRuntimeError as problem:
-            logger.warning(f"keep_warm: {problem.msg}")
+    _stop_outdated(credentials)
+    if seconds is not None and not is_locked(state_dir / "server.lock") and not is_locked(state_dir / "lock"):
+        _start(credentials, seconds)
     if not (state_dir / "server.lock").exists():
         return None
     _attach(state_dir)
@@ -160,8 +162,53 @@ def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
         ) from error
 
 
-def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
-    """Start a server in the background and wait until it can be used. Raises DbtRuntimeError if it does not start."""
+def kept_for(credentials: IdivmCredentials) -> int | None:
+    """How many seconds a Spark that is started now stays after its last use; None if it ends with its process.
+
+    `keep_warm` of the profile says it. Without it, a Spark stays that somebody's command at a terminal has started. In
+    continuous integration none does.
+    """
+    if os.environ.get("CI") or credentials.catalog != "hive" or credentials.keep_warm == OFF:
+        return None
+    if credentials.keep_warm is not None:
+        return seconds_of(str(credentials.keep_warm))
+    return KEPT_SECONDS if is_interactive() else None
+
+
+def _start(credentials: IdivmCredentials, seconds: int) -> None:
+    """Start a server, and say so. If it does not start, there is a warning, and the process starts its own Spark.
+
+    Raises DbtRuntimeError if Java or the JARs are missing, which no Spark can do without.
+    """
+    how = "" if credentials.keep_warm else "; `keep_warm: off` in the profile switches that off"
+    with waiting(f"{starting()}, kept for {time_text(seconds)} after its last use{how}"):
+        check_java()
+        resolve_jars(credentials)
+        try:
+            start_server(credentials, seconds, automatic=True)
+        except DbtRuntimeError as problem:
+            logger.warning(problem.msg)
+
+
+def _stop_outdated(credentials: IdivmCredentials) -> None:
+    """Stop a server that has other settings than this profile, if a command has started it and nobody uses it."""
+    state_dir = credentials.state_folder
+    server = Server.in_folder(state_dir)
+    if server is None or not server.automatic or server.made_of == made_of(credentials) or is_used(state_dir):
+        return
+    say("The Spark in the background is of another version or has other settings than the profile: it is replaced")
+    with suppress(DbtRuntimeError):  # somebody has just attached to it
+        stop_server(state_dir, force=False)
+    until = time.monotonic() + PATIENCE
+    while is_locked(state_dir / "lock") and time.monotonic() < until:  # its JVM ends a little later
+        time.sleep(0.1)
+
+
+def start_server(credentials: IdivmCredentials, idle_seconds: int, automatic: bool = False) -> Server:
+    """Start a server in the background and wait until it can be used. Raises DbtRuntimeError if it does not start.
+
+    If the waiting is interrupted, the server ends.
+    """
     if missing := missing_module("spark-connect"):
         raise DbtRuntimeError(_needed(missing))
     state_dir = credentials.state_folder
@@ -169,6 +216,7 @@ def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
     given = {
         "credentials": {**credentials.to_dict(omit_none=True), "server_side_parameters": credentials.server_side_parameters},
         "idle_seconds": idle_seconds,
+        "automatic": automatic,
         "token": secrets.token_urlsafe(24),
     }
     with open(state_dir / "server.log", "w") as log:
@@ -181,8 +229,17 @@ def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
             text=True,
         )
     assert process.stdin is not None
-    with suppress(BrokenPipeError), process.stdin:
-        process.stdin.write(json.dumps(given))  # not as arguments, which are visible to all users
+    try:
+        with suppress(BrokenPipeError), process.stdin:
+            process.stdin.write(json.dumps(given))  # not as arguments, which are visible to all users
+        return _when_started(state_dir, process)
+    except KeyboardInterrupt:
+        process.kill()
+        raise
+
+
+def _when_started(state_dir: Path, process: subprocess.Popen[str]) -> Server:
+    """The server once it runs. `process`: the one that was started for it. Raises DbtRuntimeError."""
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         found = Server.in_folder(state_dir)
@@ -242,7 +299,7 @@ def _say_what_is_missing(credentials: IdivmCredentials, missing: str) -> None:
     """Warn that this process starts its own Spark. Raises DbtRuntimeError if it cannot, because a server holds the catalog."""
     if is_locked(credentials.state_folder / "server.lock"):
         raise DbtRuntimeError(f"{_needed(missing)}. Or stop the one that runs for this project: `idivm down`")
-    if credentials.keep_warm and not os.environ.get("CI"):
+    if credentials.keep_warm is not None and kept_for(credentials) is not None:
         logger.warning(f"keep_warm: {_needed(missing)}")
 
 

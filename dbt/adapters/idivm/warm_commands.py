@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -28,7 +29,10 @@ def up_command(project_dir: Path, profiles_dir: Path | None, target: str | None,
     with plain_errors():
         credentials, seconds = _embedded(project_dir, profiles_dir, target), seconds_of(idle)
         state_dir = credentials.state_folder
-        if Server.in_folder(state_dir) is None:
+        server = Server.in_folder(state_dir)
+        if server is not None and server.automatic and server.made_of == made_of(credentials):
+            replace(server, idle_seconds=seconds, automatic=False).write(state_dir)
+        if server is None:
             began = time.monotonic()
             with on_stderr(), waiting(f"{starting()}, kept for {time_text(seconds)} after its last use"):
                 start_server(credentials, seconds)
@@ -40,7 +44,7 @@ def up_command(project_dir: Path, profiles_dir: Path | None, target: str | None,
 @project_options
 @click.option("--force", is_flag=True, help="Stop it even if a dbt process uses it; that process then fails.")
 def down_command(project_dir: Path, profiles_dir: Path | None, target: str | None, force: bool) -> None:
-    """Stop the Spark that `idivm up` or `keep_warm` has started."""
+    """Stop the Spark that `idivm up` or another command has started."""
     with plain_errors():
         stopped = stop_server(_embedded(project_dir, profiles_dir, target).state_folder, force)
         console.print("Spark has ended." if stopped else "No Spark is running in the background for this project.")

@@ -50,31 +50,43 @@ def main() -> int:
     except DbtRuntimeError as problem:
         print(problem.msg, file=sys.stderr)
         return 1
-    server = Server(os.getpid(), port, given["token"], made_of(credentials), given["idle_seconds"], time.time())
+    process = (os.getpid(), port, given["token"], made_of(credentials))
+    server = Server(*process, given["idle_seconds"], time.time(), given["automatic"])
     server.write(state_dir)
     try:
-        _wait_until_unused(state_dir, server)
+        _wait_until_unused(state_dir, server, lock)
     finally:
-        (state_dir / "server.json").unlink(missing_ok=True)
-        hold(state_dir / "clients.lock")  # new clients wait until this process has ended, then start their own Spark
+        if _is_in(state_dir, lock):
+            (state_dir / "server.json").unlink(missing_ok=True)
+            hold(state_dir / "clients.lock")  # new clients wait until this process has ended, then start their own Spark
         _stop_spark()
     return 0
 
 
-def _wait_until_unused(state_dir: Path, server: Server) -> None:
-    """Return when Spark has ended, or when no client was attached for `idle_seconds`. In the
-    second case no client can attach any more.
+def _wait_until_unused(state_dir: Path, server: Server, lock: int) -> None:
+    """Return when Spark has ended, when the state folder was removed, or when no client was attached for `idle_seconds`. In the
+    last case no client can attach any more.
+
+    `idivm up` may change `idle_seconds` meanwhile.
     """
     last_used = time.monotonic()
-    while _spark().poll() is None:
+    while _spark().poll() is None and _is_in(state_dir, lock):
         unused = hold(state_dir / "clients.lock")
         if unused is None:
             last_used = time.monotonic()
-        elif time.monotonic() - last_used > server.idle_seconds:
+        elif time.monotonic() - last_used > (Server.written(state_dir) or server).idle_seconds:
             return
         else:
             os.close(unused)
         time.sleep(LOOK_SECONDS)
+
+
+def _is_in(state_dir: Path, lock: int) -> bool:
+    """Whether the folder is still the one in which this process holds the lock. Another one may have been made in its place."""
+    try:
+        return os.path.samestat(os.fstat(lock), os.stat(state_dir / "server.lock"))
+    except FileNotFoundError:
+        return False
 
 
 def _spark() -> Popen[bytes]:

@@ -113,7 +113,9 @@ def remove_earlier(project: Path, state_dir: Path) -> None:
     """Remove what an earlier run left in the project's own folder; refused while another process works there."""
     from dbt.adapters.idivm.lock import hold_lock
     from dbt.adapters.idivm.state_folder import make_state_folder
+    from dbt.adapters.idivm.warm import stop_server
 
+    stop_server(state_dir, force=False)
     make_state_folder(state_dir)
     lock = hold_lock(state_dir)
     try:
