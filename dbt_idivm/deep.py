@@ -11,19 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-from sqlglot import Token, TokenType
-
 from dbt_idivm.errors import IdivmError, finding
 
-# Limit for nested brackets, CASEs and prefixes. It is checked before any recursion, because sqlglot's compiled build would crash
-# the process where its Python parser would raise RecursionError.
-DEEPEST = 200
 # Calls of Python functions by Python use no C stack; 10,000 calls through C, which do, fit into a thread's 8 MB.
 _CALLS = 10_000
-
-_OPENS = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE})
-_CLOSES = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END})
-_PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
 
 _lock = Lock()
 _inside = 0
@@ -43,17 +34,6 @@ def deep_recursion() -> Iterator[None]:
         raise IdivmError(finding(231)) from error
     finally:
         _leave()
-
-
-def too_deep(tokens: list[Token]) -> Token | None:
-    """The first token that is nested too deeply; None if there is none."""
-    depth = prefixes = 0
-    for token in tokens:
-        prefixes = prefixes + 1 if token.token_type in _PREFIXES else 0
-        depth = max(0, depth + (token.token_type in _OPENS) - (token.token_type in _CLOSES))
-        if depth + prefixes > DEEPEST:
-            return token
-    return None
 
 
 def _enter() -> None:

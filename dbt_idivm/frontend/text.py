@@ -12,9 +12,9 @@ from sqlglot.errors import ParseError, TokenError
 
 from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.cached import cached_property
-from dbt_idivm.deep import too_deep
 from dbt_idivm.errors import Finding, Place, finding
 from dbt_idivm.frontend.dialect import parse, tokens_of
+from dbt_idivm.frontend.nesting import too_deep
 from dbt_idivm.relation_name import name_parts
 
 _OTHER_NAMES: dict[type[exp.Expr], tuple[str, ...]] = {exp.ApproxQuantile: ("APPROX_PERCENTILE",)}

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
-
-from sqlglot import exp
+from typing import TYPE_CHECKING, Any, Literal
 
 from dbt_idivm.deep import deep_recursion
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 # For users, a *statement* reads or writes table data; look-ups of metadata and session settings are not counted.
 StatementKind = Literal["read", "write", "metadata", "setting"]

@@ -10,12 +10,13 @@ from sqlglot import exp
 
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, TableInfo
-from dbt_idivm.deep import DEEPEST, deep_recursion
+from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.explain import delta_script, explain
 from dbt_idivm.frontend.dialect import parse
 from dbt_idivm.frontend.invalid import branches
 from dbt_idivm.frontend.lower import lower
+from dbt_idivm.frontend.nesting import DEEPEST
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.script.binding import Binding

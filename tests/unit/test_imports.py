@@ -20,6 +20,13 @@ USE_THE_REFRESH = {("verify",), ("tools", "report")}  # from outside
 ENTRY_POINTS = {"cli", "docs", "support", "running_example", "verify", "project", "tools"}
 OTHERS = ("benchmarks", "integration_tests", "examples", "dbt", "dbt_idivm")  # all folders with code but tests
 TOOLS_OF_TESTS = ("tests", "pytest", "xdist", "hypothesis", "duckdb", "deltalake", "dbt.tests")
+# What the import of the adapter plugin may import of the planner, and what it must not import at all.
+OF_THE_PLUGIN = {
+    "dbt_idivm",
+    *(f"dbt_idivm.{name}" for name in ("codes", "deep", "errors", "relation_name", "settings")),
+    *(f"dbt_idivm.{name}" for name in ("refresh", "refresh.engine", "refresh.engine.steps", "refresh.protocol")),
+}
+TOO_LONG = {"pyspark", "grpc", "pandas", "pyarrow", "sqlglot", "rich"}
 Order = list[set[str]]  # from those that import to those that are imported; members of one set may import each other
 
 
@@ -165,3 +172,12 @@ def test_there_are_no_cycles(package: Path) -> None:
 def test_a_part_says_what_it_is_for(part: str) -> None:
     tree = ast.parse((PACKAGE / "refresh" / part / "__init__.py").read_text(encoding="utf-8"))
     assert ast.get_docstring(tree) and len(tree.body) == 1
+
+
+def test_the_plugin_imports_neither_the_planner_nor_spark() -> None:
+    """Each command of dbt imports the plugin, also those that refresh nothing: what only a refresh needs would slow down all."""
+    script = "import sys, dbt.adapters.idivm; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
+    found = done.stdout.split()
+    assert {name for name in found if name.partition(".")[0] == "dbt_idivm"} <= OF_THE_PLUGIN
+    assert {name.partition(".")[0] for name in found} & TOO_LONG == set()

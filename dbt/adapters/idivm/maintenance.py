@@ -19,18 +19,17 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.idivm.engine_errors import engine_error
-from dbt.adapters.idivm.forecasts import RESULTS, Foreseen, as_json, compiled_models, table
 from dbt.adapters.idivm.hooked_settings import check_settings
 from dbt.adapters.idivm.progress import EVERY, FIRST, Progress, is_watched
 from dbt.adapters.idivm.request import contract_checks, database_under_test, model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
-from dbt_idivm.declared_keys import KeyIndex
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, driven
 from dbt_idivm.refresh.protocol import Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.relation_name import relation_name
 
 if TYPE_CHECKING:
     from dbt.adapters.idivm.costs_file import CostsFile
+    from dbt_idivm.declared_keys import KeyIndex
     from dbt_idivm.refresh.engine.client import Client
     from dbt_idivm.refresh.engine.engine import Engine
     from dbt_idivm.refresh.engine.invocation import Invocation
@@ -90,6 +89,7 @@ class InvocationMemory:
         self._is_warned = False
 
     def of(self, invocation_id: str, graph: Mapping[str, Any]) -> tuple[Invocation, KeyIndex]:
+        from dbt_idivm.declared_keys import KeyIndex
         from dbt_idivm.refresh.engine.invocation import Invocation
 
         with self._lock:
@@ -380,6 +380,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         `with_sql`: add the MERGE of each to the table. `compiled`: the results of that
         command; default: those in the target folder.
         """
+        from dbt.adapters.idivm.forecasts import RESULTS, Foreseen, as_json, compiled_models, table
         from dbt_idivm.refresh.forecast import forecast
 
         invocation, keys = self._idivm_memory.of(run_id, graph)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import CompilationError
 
-from dbt_idivm.artifacts import dbt_config
-from dbt_idivm.declared_keys import KeyIndex
-from dbt_idivm.definition.request import ModelRequest
-from dbt_idivm.refresh.upkeep.constraints import declared
 from dbt_idivm.relation_name import name_parts
-from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.settings import given_config
+
+if TYPE_CHECKING:
+    from dbt_idivm.declared_keys import KeyIndex
+    from dbt_idivm.definition.request import ModelRequest
 
 
 def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> ModelRequest:
@@ -23,6 +22,9 @@ def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> Mo
     `context` is passed by the materialization: model, sql, relation, existing, run_id, full_refresh, restricted, graph, and
     the neighbours in the schema. `config` is dbt's.
     """
+    from dbt_idivm.artifacts import dbt_config
+    from dbt_idivm.definition.request import ModelRequest
+
     model, relation, existing = context["model"], context["relation"], context["existing"]
     return ModelRequest(
         name=model["name"],
@@ -48,6 +50,9 @@ def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> Mo
 
 def contract_checks(model: Mapping[str, Any]) -> dict[str, str]:
     """Name → expression of the CHECK and NOT NULL constraints of a dbt node. Keys are left out."""
+    from dbt_idivm.refresh.upkeep.constraints import declared
+    from dbt_idivm.script.dialect import DELTA
+
     return declared(DELTA, (model.get("columns") or {}).values(), model.get("constraints") or ())
 
 
