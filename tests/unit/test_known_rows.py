@@ -353,3 +353,19 @@ def test_keys_of_replaced_rows(kind: str, replaced: bool) -> None:
     cells = ("2024-01-01", "2024-01-02") if kind == "date" else (0, 1) if kind == "timestamp" else ("0.00", "1.00")
     rows = SourceRows(("idivm_op", "id", "x"), ("string", kind, "string"), (("D", cells[0], "a"), ("I", cells[1], "b")))
     assert ("REPLACE WHERE" in written(BY_OP, rows, replaces=True)) is replaced
+
+
+@pytest.mark.parametrize("name", ["null", "TRUE", "false", "not", "Select", "from", "values"])
+def test_names_that_delta_misreads_are_in_no_condition(name: str) -> None:
+    """Delta writes the condition as text without quotes: `null IS NULL` is true for all rows of the view."""
+    types = {name: TYPES["id"], "k": TYPES["k"], "x": TYPES["x"]}
+    rows = SourceRows(("idivm_op", name, "x"), ("string", "int", "string"), (("D", None, None), ("I", 2, "b")))
+    changed = merge(by_op(name, "x"), (Key(name, name),), "I")
+    assert isinstance(with_rows(changed, rows, DELTA, types), exp.Merge)
+    rows = SourceRows(
+        ("idivm_op", name, "k", "x"),
+        ("string", "int", "int", "string"),
+        (("D", None, 1, None), ("U", 2, 5, "b"), ("I", 3, 7, "c")),
+    )
+    found = with_rows(merge(by_op(name, "k", "x"), (Key(name, name), Key("k", "k")), "I"), rows, DELTA, types)
+    assert isinstance(found, Replacing) and found.condition.sql("spark") == "k IN (1, 5, 7)"
