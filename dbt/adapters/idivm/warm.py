@@ -266,7 +266,7 @@ def stop_server(state_dir: Path, force: bool) -> bool:
         if not is_locked(state_dir / "server.lock"):
             (state_dir / "server.json").unlink(missing_ok=True)
         return False
-    if not force and is_locked(state_dir / "clients.lock"):
+    if not force and is_used(state_dir):
         raise DbtRuntimeError("A dbt process is attached to it. Wait until it has ended, or stop the server with --force")
     with suppress(ProcessLookupError):
         os.kill(server.pid, signal.SIGTERM)
